@@ -1,0 +1,61 @@
+/* Dataset: one graph with what a model reads on it, as a reader found it, in the user's node and edge order.
+ *
+ * Readers fill it, the driver binds its tensors by name to a program's inputs.  All arrays are owned by the dataset
+ * (malloc) and freed by gn_dataset_free.  Not thread-safe while being filled; immutable afterwards. */
+#ifndef GN_RUNTIME_DATA_DATASET_H
+#define GN_RUNTIME_DATA_DATASET_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Row-compressed sparse matrix [rows, cols]; columns sorted and unique within a row. */
+typedef struct gn_csr {
+    int64_t rows, cols, nnz;
+    int64_t *ptr; /* [rows + 1] */
+    int32_t *col; /* [nnz] */
+    float *val;   /* [nnz] */
+} gn_csr;
+
+typedef struct gn_dataset {
+    char *name;
+    int64_t n_nodes, n_edges;
+    int64_t *src, *dst; /* [n_edges] message goes src -> dst; user's order, repeats and loops as the format says */
+    float *edge_weight; /* [n_edges] or NULL */
+    float *edge_attr;   /* [n_edges, edge_dim] or NULL */
+    int64_t edge_dim;
+
+    /* Node features [n_nodes, n_features]: exactly one of the two is set when n_features > 0.
+     * A reader whose source is sparse gives CSR and never densifies. */
+    int64_t n_features;
+    float *x; /* dense, row-major */
+    gn_csr *x_csr;
+
+    int64_t n_classes;
+    int32_t *y; /* [n_nodes] class of a node, or -1 where unknown; NULL without labels */
+    uint8_t *train_mask, *val_mask, *test_mask; /* [n_nodes] 0/1, NULL when the data has no labels */
+    bool split_drawn;                           /* the split was drawn by seed, not given by the data */
+    bool synthetic_features; /* features were made up (identity/degree/one-hot) because the data has none */
+    bool embedded;           /* the default graph of the program */
+} gn_dataset;
+
+typedef struct gn_data_options {
+    const char *path;   /* file, folder, "synthetic:..." or NULL for the embedded karate club */
+    uint64_t seed;      /* for drawn splits and synthetic graphs */
+    int split;          /* which of several given splits (heterophilous: 0..9) */
+    int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere), 0 off, 1 on */
+    int undirected;     /* -1: the format's default, 0 no, 1 yes */
+} gn_data_options;
+
+/* Recognises what lies at `path` and reads it.  Errors: GN_ERR_IO (missing, unreadable), GN_ERR_DATA (malformed: file
+ * and line, key or byte offset, and what was expected), GN_ERR_USAGE (an unknown key of synthetic:, split out of
+ * range), GN_ERR_NOMEM.  On success *out is owned by the caller. */
+GN_NODISCARD gn_status *gn_dataset_read(const gn_data_options *opt, gn_dataset **out);
+void gn_dataset_free(gn_dataset *d); /* NULL is fine */
+
+/* Checks what every consumer relies on: indices in range, finite features and weights, labels below n_classes, mask
+ * lengths.  gn_dataset_read calls it last. */
+GN_NODISCARD gn_status *gn_dataset_check(const gn_dataset *d);
+
+#endif

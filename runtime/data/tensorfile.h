@@ -1,0 +1,41 @@
+/* Named tensors in files: safetensors (read, write) and .npz (write), and CSV (write).
+ *
+ * safetensors: https://huggingface.co/docs/safetensors (8-byte little-endian header length, JSON header, data).
+ * Everything written is published atomically: a temporary file beside the target, fsync, rename; on any error the
+ * target is as it was. */
+#ifndef GN_RUNTIME_DATA_TENSORFILE_H
+#define GN_RUNTIME_DATA_TENSORFILE_H
+
+#include "base/elem.h"
+#include "base/status.h"
+
+#include <stdint.h>
+
+typedef struct gn_named_tensor {
+    char *name;
+    gn_elem elem;
+    int rank;
+    int64_t dim[8];
+    void *data; /* row-major, gn_elem_size(elem) * product of dim bytes */
+} gn_named_tensor;
+
+typedef struct gn_tensor_file {
+    int n;
+    gn_named_tensor *tensors; /* names and data owned by this */
+    int n_meta;               /* string metadata (`__metadata__` of safetensors) */
+    char **meta_key, **meta_value;
+} gn_tensor_file;
+
+GN_NODISCARD gn_status *gn_safetensors_read(const char *path, gn_tensor_file **out);
+GN_NODISCARD gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin, gn_tensor_file **out);
+GN_NODISCARD gn_status *gn_safetensors_write(const char *path, const gn_tensor_file *f);
+void gn_tensor_file_free(gn_tensor_file *f);
+const gn_named_tensor *gn_tensor_file_find(const gn_tensor_file *f, const char *name); /* NULL when absent */
+const char *gn_tensor_file_meta(const gn_tensor_file *f, const char *key);             /* NULL when absent */
+
+GN_NODISCARD gn_status *gn_npz_write(const char *path, const gn_tensor_file *f);
+
+/* One row a line, comma-separated, %.9g; `header` (may be NULL) is the first line. rank 1 or 2. */
+GN_NODISCARD gn_status *gn_csv_write(const char *path, const char *header, const gn_named_tensor *t);
+
+#endif
