@@ -1,0 +1,90 @@
+/* Artifact: a compiled program as data, and the one thing that crosses from the compiler to the runtime.
+ *
+ * Slots are the buffers of a program, launches the kernels in order.  Sizes are terms in symbols (numbers of rows of
+ * spaces), so that one artifact serves any graph.  Holds no addresses but the kernels' code. Immutable once made. */
+#ifndef GN_RUNTIME_ARTIFACT_H
+#define GN_RUNTIME_ARTIFACT_H
+
+#include "base/arena.h"
+#include "base/elem.h"
+#include "base/status.h"
+#include "runtime/graph.h"
+#include "runtime/kernel.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct gn_term { /* coef * symbol + plus; symbol -1: coef + plus */
+    int64_t coef;
+    int32_t sym;
+    int32_t plus;
+} gn_term;
+
+typedef enum gn_slot_kind {
+    GN_SLOT_TEMP,    /* in the planned arena; alive from launch `first` to launch `last` inclusive */
+    GN_SLOT_INPUT,   /* bound by name; read only */
+    GN_SLOT_STATE,   /* bound by name; read, and written by launches that update it in place */
+    GN_SLOT_OUTPUT,  /* bound by name, or owned by the instance when nothing is bound; holds its value after a run */
+    GN_SLOT_GRAPH,   /* array `array` of graph number `graph` */
+    GN_SLOT_ALIAS,   /* the same bytes as slot `alias` */
+} gn_slot_kind;
+
+typedef struct gn_slot {
+    gn_slot_kind kind;
+    const char *name;      /* INPUT, STATE, OUTPUT; else NULL */
+    gn_elem elem;
+    gn_term elems;         /* number of elements */
+    int64_t row_elems;     /* elements a row, for shape checks; elems.coef = rows' coef * row_elems */
+    int graph;             /* GRAPH */
+    gn_graph_array array;  /* GRAPH */
+    int alias;             /* ALIAS */
+    int first, last;       /* TEMP: launches between which it is alive */
+    int edge_graph;        /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into and out of CSR
+                            * order by the binder; -1 otherwise */
+} gn_slot;
+
+typedef enum gn_launch_kind { GN_LAUNCH_KERNEL, GN_LAUNCH_COPY } gn_launch_kind;
+
+typedef struct gn_launch {
+    gn_launch_kind kind;
+    const char *name;      /* for profiles */
+    int kernel;            /* KERNEL: index into code */
+    int n_buf, n_sym;
+    int *buf;              /* slots, in the kernel's order; COPY: [to, from] */
+    int *sym;              /* symbols, in the kernel's order */
+    gn_term trip;          /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when it has none */
+    int64_t step;
+    bool parallel;         /* has a THREAD loop */
+    int balance_graph;     /* >= 0: iterations are rows (times step) of this graph's ROW_PTR (or COL_PTR, see next): ranges are
+                            * balanced by edges */
+    gn_graph_array balance_array;
+} gn_launch;
+
+typedef enum gn_sym_kind { GN_SYM_N_SRC, GN_SYM_N_DST, GN_SYM_N_EDGE, GN_SYM_CONST } gn_sym_kind;
+
+typedef struct gn_sym {
+    const char *name;
+    gn_sym_kind kind;
+    int graph;             /* which graph gives the number */
+    int64_t value;         /* CONST */
+} gn_sym;
+
+typedef struct gn_graph_slot {
+    const char *name;      /* bound by name; NULL for a derived one */
+    int parent;            /* derived: from this graph */
+    gn_graph_derive how;
+    const char *pattern_of;/* not NULL: the pattern of the input of this name, bound as CSR */
+    unsigned arrays;       /* bit set of gn_graph_array that launches use */
+} gn_graph_slot;
+
+typedef struct gn_artifact {
+    const char *name;
+    int n_syms, n_slots, n_launches, n_graphs;
+    gn_sym *syms;
+    gn_slot *slots;
+    gn_launch *launches;
+    gn_graph_slot *graphs; /* parents before children */
+    gn_kernel_fn *code;    /* [number of kernels] */
+} gn_artifact;
+
+#endif

@@ -1,0 +1,51 @@
+/* Instance: an artifact bound to graphs, tensors and a pool, ready to run again and again.
+ *
+ * Binding resolves every symbol and address once, plans the arena (lifetimes packed into one block, 64-byte aligned,
+ * its size known before anything is allocated), and checks every shape.  Running does no allocation. One instance is
+ * used by one thread at a time; several instances may share an artifact and its graphs. */
+#ifndef GN_RUNTIME_EXEC_H
+#define GN_RUNTIME_EXEC_H
+
+#include "runtime/artifact.h"
+#include "runtime/threads.h"
+
+typedef struct gn_binding {
+    const char *name;
+    gn_elem elem;
+    int64_t rows, row_elems;
+    void *data;           /* borrowed, 64-byte alignment is not needed but pays; edge tensors in CSR order */
+} gn_binding;
+
+typedef struct gn_graph_binding {
+    const char *name;     /* of a graph, or of the input whose pattern it is */
+    gn_graph *graph;      /* borrowed; arrays that launches need are made (gn_graph_require) */
+} gn_graph_binding;
+
+typedef struct gn_instance gn_instance;
+
+/* Bytes of the arena that a run with these symbol values takes, without allocating (sym: [n_syms]).  GN_ERR_NOMEM when a
+ * size overflows. */
+GN_NODISCARD gn_status *gn_plan_bytes(const gn_artifact *a, const int64_t *sym, int64_t *bytes);
+
+/* `a`, graphs, pool and tensor data are borrowed until gn_instance_free. Derived graphs are made and owned here, and can
+ * be shared: pass `like` (may be NULL), another live instance over the same base graphs, to reuse its derived graphs.
+ * Errors: GN_ERR_DATA a binding is missing or has the wrong shape (name, expected and given); GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs, int n,
+                                        const gn_binding *tensors, gn_pool *pool, const gn_instance *like,
+                                        gn_instance **out);
+void gn_instance_run(gn_instance *in);
+void gn_instance_free(gn_instance *in);
+
+/* Replaces the data of a bound tensor (same shape). */
+GN_NODISCARD gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data);
+/* The value of an output after a run; owned by the instance or the binding. Edge outputs are in CSR order. */
+const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems);
+const gn_graph *gn_instance_graph(const gn_instance *in, int graph); /* bound or derived, by number */
+int64_t gn_instance_arena_bytes(const gn_instance *in);
+int64_t gn_instance_owned_bytes(const gn_instance *in);  /* arena, owned outputs and derived graphs */
+
+/* Time per launch in nanoseconds, summed over runs since profiling was switched on; ns: [n_launches]. */
+void gn_instance_profile(gn_instance *in, bool on);
+void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs);
+
+#endif

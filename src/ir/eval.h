@@ -1,0 +1,47 @@
+/* Evaluator of the tensor IR: the definition of the operators.  Plain loops, no cleverness.
+ *
+ * Values are held in double whatever their element type.  Two precisions: GIR_EVAL_F64 computes in double and rounds
+ * nothing, GIR_EVAL_ELEM rounds every result to its element type.  On request every value carries a bound on
+ * |computed in the element type by any order of summation - exact|, propagated operator by operator, which is what
+ * compiled code is compared within. */
+#ifndef GN_IR_EVAL_H
+#define GN_IR_EVAL_H
+
+#include "ir/gir.h"
+
+typedef enum gir_precision { GIR_EVAL_F64, GIR_EVAL_ELEM } gir_precision;
+
+/* A graph as the evaluator sees it: edges in stable CSR order. */
+typedef struct gir_coo {
+    int64_t n_src, n_dst, n_edge;
+    int64_t *src, *dst; /* [n_edge] sorted by dst, ties in user's order */
+    int64_t *pos;       /* [n_edge] place of the edge in the user's list */
+    int64_t *from;      /* [n_edge] derived graphs: edge (CSR order) of the parent it came from, -1 for a new loop; else NULL */
+} gir_coo;
+
+/* Sorts an edge list into a gir_coo (stable). Indices must be in range. */
+gir_coo *gir_coo_new(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src, const int64_t *dst);
+
+typedef struct gir_value {
+    int64_t rows;       /* 1 for space none */
+    int64_t cols;       /* elements a row */
+    double *v;          /* [rows * cols]; edge values in CSR order */
+    double *err;        /* [rows * cols] bounds, or NULL */
+    const gir_coo *graph; /* of graph values */
+} gir_value;
+
+typedef struct gir_env {
+    gn_arena *arena;
+    gir_precision precision;
+    bool bounds;
+    /* Bindings by name: graphs, inputs and states. `v` of edge-space inputs is in CSR order. */
+    int n;
+    const char **name;
+    gir_value *value;
+} gir_env;
+
+/* Evaluates all values that outputs need; *values is indexed by gir_id (unneeded ones have v == NULL).
+ * Errors: GN_ERR_DATA for a missing or misshapen binding. */
+gn_status *gir_eval(const gir_program *p, const gir_env *env, gir_value **values);
+
+#endif

@@ -1,0 +1,183 @@
+/* Tensor IR ("gir"): a program is a list of values in SSA form over spaces.
+ *
+ * A value is a tensor or a graph.  A tensor has an element type, a space (the rows: nodes, edges, none) and trailing
+ * dims, which are constants; the number of rows of a space is known at run time (or pinned as a fact).  A graph is a
+ * relation from a source space to a destination space, with a space of its edges.  Every operand comes before its
+ * user.  References are 32-bit indices into the program; 0 is "no value".  Everything lives in the program's arena.
+ * Not thread-safe: a program belongs to one compilation. */
+#ifndef GN_IR_GIR_H
+#define GN_IR_GIR_H
+
+#include "base/arena.h"
+#include "base/elem.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint32_t gir_id;
+typedef uint16_t gir_space_id; /* 0 is "none": a single row */
+
+enum { GIR_MAX_RANK = 6 };
+#define GIR_MAX_ELEMS ((int64_t)1 << 40) /* elements a row, checked by inference */
+
+typedef enum gir_op {
+    GIR_INVALID = 0,
+#define OP(id, text, arity, cls, attrs, doc) GIR_##id,
+#include "ir/ops.def"
+#undef OP
+    GIR_OP_COUNT
+} gir_op;
+
+typedef enum gir_class {
+    GIR_CLASS_LEAF,
+    GIR_CLASS_GRAPH,
+    GIR_CLASS_MAP,
+    GIR_CLASS_VIEW,
+    GIR_CLASS_REDUCE,
+    GIR_CLASS_SPACE,
+    GIR_CLASS_EDGE,
+    GIR_CLASS_DENSE,
+    GIR_CLASS_RANDOM,
+} gir_class;
+
+enum { GIR_SUM = 0, GIR_RED_MAX = 1, GIR_RED_MIN = 2 }; /* attribute `red` */
+enum { GIR_SRC = 0, GIR_DST = 1 };                      /* attribute `end` */
+
+typedef struct gir_op_info {
+    const char *text;
+    int arity;
+    gir_class cls;
+    const char *attrs; /* names in order; i0.. then f ("value") and name ("name") */
+    const char *doc;
+} gir_op_info;
+extern const gir_op_info gir_ops[GIR_OP_COUNT];
+gir_op gir_op_by_name(const char *text); /* GIR_INVALID when there is none */
+
+typedef struct gir_type {
+    uint8_t is_graph;
+    uint8_t elem; /* gn_elem */
+    uint8_t rank; /* trailing dims */
+    gir_space_id space;
+    gir_space_id src, dst, edge; /* of a graph */
+    int64_t dim[GIR_MAX_RANK];
+} gir_type;
+
+typedef enum gir_space_kind { GIR_NONE, GIR_NODE, GIR_EDGE, GIR_GRAPHS, GIR_FEATURE } gir_space_kind;
+
+typedef struct gir_space {
+    const char *name;    /* unique in the program; "node", "edge", "edge.1", ... */
+    gir_space_kind kind;
+    int64_t size;        /* known number of rows, or -1 */
+    gir_id graph;        /* edge spaces: the graph value whose edges these are */
+} gir_space;
+
+typedef struct gir_loc {
+    uint32_t line; /* 1-based; 0 unknown */
+    uint16_t col, file;
+} gir_loc;
+
+typedef struct gir_attr {
+    int64_t i[4];
+    double f;
+    const char *name;
+} gir_attr;
+
+typedef struct gir_node {
+    uint16_t op;
+    uint16_t n_in;
+    uint32_t first_in; /* into program->operands */
+    gir_type type;
+    gir_attr attr;
+    gir_loc loc;
+} gir_node;
+
+typedef enum gir_output_kind { GIR_OUTPUT, GIR_UPDATE } gir_output_kind;
+
+typedef struct gir_output {
+    gir_output_kind kind; /* UPDATE replaces the state of that name when the program has run */
+    const char *name;
+    gir_id value;
+} gir_output;
+
+typedef struct gir_program {
+    gn_arena *arena;
+    const char *name;
+    GN_VEC(gir_node) nodes;     /* nodes.p[0] is a placeholder */
+    GN_VEC(gir_id) operands;
+    GN_VEC(gir_space) spaces;   /* spaces.p[0] is none */
+    GN_VEC(gir_output) outputs;
+    GN_VEC(const char *) files; /* of locations */
+    gir_loc loc;                /* given to nodes as they are made */
+} gir_program;
+
+/* build.c ---------------------------------------------------------------------------------------------------------- */
+gir_program *gir_program_new(gn_arena *a, const char *name);
+gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind, int64_t size); /* makes the name unique */
+
+static inline gir_node *gir_at(const gir_program *p, gir_id v) { return &p->nodes.p[v]; }
+static inline const gir_type *gir_type_of(const gir_program *p, gir_id v) { return &p->nodes.p[v].type; }
+static inline gir_id gir_in(const gir_program *p, gir_id v, int k) { return p->operands.p[p->nodes.p[v].first_in + (uint32_t)k]; }
+int64_t gir_row_elems(const gir_type *t); /* product of dims; 1 for rank 0 */
+bool gir_type_eq(const gir_type *a, const gir_type *b);
+gir_type gir_tensor(gn_elem e, gir_space_id s, int rank, const int64_t *dim);
+const char *gir_type_text(const gir_program *p, const gir_type *t); /* "node f32[16]"; in the arena */
+
+/* Result type of an operator.  `want` gives the type where operands do not determine it (leaves, const, cast, broadcast,
+ * reshape, slice, pad, random); graph operators add their new spaces to the program.  False: *why says what is wrong
+ * in the user's terms (in the arena). */
+bool gir_infer(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
+               gir_type *out, const char **why);
+
+/* Appends a value.  Types are inferred; returns 0 and sets *why (may be NULL) when they do not fit. */
+gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
+                const char **why);
+
+/* The same for code that knows its types fit (passes, gradients); a misfit is a defect and gives a value that the
+ * verifier reports. */
+gir_id gir_op1(gir_program *p, gir_op op, gir_id a);
+gir_id gir_op2(gir_program *p, gir_op op, gir_id a, gir_id b);
+gir_id gir_op3(gir_program *p, gir_op op, gir_id a, gir_id b, gir_id c);
+gir_id gir_const(gir_program *p, const gir_type *t, double value);
+gir_id gir_cast(gir_program *p, gir_id a, gn_elem e);
+gir_id gir_broadcast(gir_program *p, gir_id a, const gir_type *to);  /* a itself when it has that type */
+gir_id gir_reshape(gir_program *p, gir_id a, int rank, const int64_t *dim);
+gir_id gir_reduce(gir_program *p, gir_id a, int red, int64_t axes);
+gir_id gir_space_reduce(gir_program *p, gir_id a, int red);
+gir_id gir_gather(gir_program *p, gir_id g, gir_id x, int end);
+gir_id gir_scatter(gir_program *p, gir_id g, gir_id e, int end, int red);
+gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb);
+gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
+gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst); /* adds the edge space */
+gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
+void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
+
+/* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`); spaces of `from`
+ * must have been copied with gir_clone_spaces.  The basis of every pass that rebuilds a program. */
+void gir_clone_frame(gir_program *to, const gir_program *from); /* spaces and files; `to` is fresh */
+gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map);
+
+/* text.c, parse.c ---------------------------------------------------------------------------------------------------- */
+/* Text form, one value a line; parse(print(p)) is the identity (same ids, spaces, attributes, outputs; doubles as %.17g).
+ *   program @step {
+ *     space node node ?                      ; name kind size
+ *     space edge edge ? of %1
+ *     %1 = graph "g" : graph<node -> node, edge>
+ *     %2 = input "x" : node f32[1433]        @ model.gnn:12:7
+ *     %3 = state "conv.lin.weight" : f32[1433, 16]
+ *     %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[16]
+ *     output "logits" %4
+ *     update "conv.lin.weight" %9
+ *   }                                                                                                                  */
+void gir_print(const gir_program *p, gn_buf *out);
+gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin, gir_program **out);
+
+/* verify.c: every invariant stated here; GN_ERR_INTERNAL with the value and the rule it breaks. */
+gn_status *gir_verify(const gir_program *p);
+
+/* grad.c, vjp*.c: appends the cotangents of `loss` (a float scalar: space none, rank 0) with respect to wrt[0..n);
+ * grads[k] is 0-filled (a const) where loss does not depend on wrt[k].  GN_ERR_MODEL where an operator on the way has
+ * no gradient (names it and its source line). */
+gn_status *gir_grad(gir_program *p, gir_id loss, int n, const gir_id *wrt, gir_id *grads);
+
+#endif

@@ -1,0 +1,146 @@
+/* Loop IR ("kir"): a kernel is a nest of loops over buffers, spelled once and emitted for any device.
+ *
+ * Structured, no gotos: a block is a list of instructions, FOR and IF own a block.  An instruction's value may be used
+ * after it in its own block and in blocks inside it.  Every loop says how its iterations may meet (race) and which part
+ * of a machine runs them (unit).  A kernel has at most one THREAD loop, which is then the last instruction of its top block
+ * and runs from 0; whatever stands before it is uniform.  Tiles are private arrays of constant size; within VECTOR loops
+ * they are indexed by the lane in a way a compiler can keep in registers.
+ * Nothing here names a device; lanes, cache sizes and limits come from a back end as numbers. */
+#ifndef GN_IR_KIR_H
+#define GN_IR_KIR_H
+
+#include "base/arena.h"
+#include "base/elem.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef uint32_t kir_id; /* instruction; 0 is none */
+
+typedef enum kir_op {
+    KIR_INVALID = 0,
+#define KOP(id, text, n_in, cls, doc) KIR_##id,
+#include "ir/kir.def"
+#undef KOP
+    KIR_OP_COUNT
+} kir_op;
+
+typedef enum kir_class { KIR_CLASS_VALUE, KIR_CLASS_MEM, KIR_CLASS_STMT } kir_class;
+typedef struct kir_op_info {
+    const char *text;
+    int n_in;
+    kir_class cls;
+    const char *doc;
+} kir_op_info;
+extern const kir_op_info kir_ops[KIR_OP_COUNT];
+
+/* Who runs the iterations of a loop.
+ *   SERIAL  one after another
+ *   UNROLL  one after another, written out (constant bounds)
+ *   VECTOR  lanes of a vector: constant bounds, or any bounds with a body of straight-line instructions.  The body is
+ *           evaluated for several iterations at once; with constant bounds it is written out chunk by chunk, so that
+ *           everything that depends on the induction variable alone is a constant
+ *   THREAD  independent workers take ranges of iterations
+ *   BLOCK, WARP, LANE   a GPU's */
+typedef enum kir_unit { KIR_SERIAL, KIR_UNROLL, KIR_VECTOR, KIR_THREAD, KIR_BLOCK, KIR_WARP, KIR_LANE, KIR_UNIT_COUNT } kir_unit;
+extern const char *const kir_unit_name[KIR_UNIT_COUNT];
+
+/* How iterations of a loop may meet in memory that outlives them (the words of TACO: Kjolstad et al., OOPSLA 2017).
+ *   NONE    no element is written by one iteration and touched by another
+ *   PRIVATE they share tiles of their own copy each only
+ *   REDUCE  they meet in TACC/TFMA on the same tile element, and only there
+ *   ORDERED they must run in order (serial) */
+typedef enum kir_race { KIR_NONE, KIR_PRIVATE, KIR_REDUCE, KIR_ORDERED, KIR_RACE_COUNT } kir_race;
+extern const char *const kir_race_name[KIR_RACE_COUNT];
+
+typedef struct kir_inst {
+    uint8_t op;
+    uint8_t elem;  /* type of the value (F32, F64, I64, BOOL); of a tile: its elements */
+    uint8_t unit, race;
+    kir_id a, b, c;
+    kir_id ref;    /* TLOAD, TSTORE, TACC, TFMA: the tile */
+    kir_id body;   /* FOR, IF: first instruction of the body; 0 = empty */
+    kir_id next;   /* next in the same block */
+    int64_t imm;
+    double fimm;
+} kir_inst;
+
+/* Number of elements, as a polynomial of one term: coef * sym (sym < 0: a constant). */
+typedef struct kir_size {
+    int64_t coef;
+    int32_t sym;
+    int32_t plus; /* added: rows + 1 of a row pointer */
+} kir_size;
+
+typedef enum kir_access { KIR_READ = 1, KIR_WRITE = 2, KIR_READ_WRITE = 3 } kir_access;
+
+typedef struct kir_buffer {
+    const char *name; /* unique in the kernel */
+    gn_elem elem;
+    kir_access access;
+    kir_size size;    /* elements; the evaluator checks every index against it */
+} kir_buffer;
+
+typedef struct kir_kernel {
+    gn_arena *arena;
+    const char *name;
+    GN_VEC(kir_inst) insts;         /* insts.p[0] is a placeholder */
+    GN_VEC(kir_buffer) buffers;     /* two buffers never overlap unless they are the same number */
+    GN_VEC(const char *) syms;      /* names of run-time symbols: "node", "edge", ... */
+    kir_id top;                     /* first instruction of the kernel's block */
+    const char *comment;            /* what it computes; may be NULL */
+} kir_kernel;
+
+static inline kir_inst *kir_at(const kir_kernel *k, kir_id i) { return &k->insts.p[i]; }
+
+/* The THREAD (or BLOCK) loop that closes the kernel's top block, 0 when it has none. */
+kir_id kir_thread_loop(const kir_kernel *k);
+
+/* kir_build.c: appends at a cursor.  `kir_builder.at` is where the next instruction goes. --------------------------- */
+typedef struct kir_cursor {
+    kir_id owner; /* FOR or IF, 0 = the kernel's block */
+    kir_id last;  /* last instruction of that block, 0 = empty */
+} kir_cursor;
+
+kir_kernel *kir_kernel_new(gn_arena *a, const char *name);
+int kir_buffer_add(kir_kernel *k, const char *name, gn_elem e, kir_access access, kir_size size);
+int kir_sym_add(kir_kernel *k, const char *name); /* the number of that name, new or not */
+kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst); /* at the cursor, which moves past it */
+
+/* text: kir_print.c, kir_parse.c.  parse(print(k)) is the identity up to renumbering of instructions in textual order. --
+ *   kernel @gcn_1 (
+ *     %rowptr: i32[node + 1] read, %h: f32[node * 16] read, %out: f32[node * 16] write
+ *   ) {
+ *     for %1 in 0 .. node step 1 thread none {        ; a symbol is written by its name
+ *       %2 = tile f32 16
+ *       for %3 in 0 .. 16 step 1 vector none {
+ *         tstore %2[%3], 0.0
+ *       }
+ *       %4 = load i64 %rowptr[%1]
+ *       ...
+ *       for %9 in %4 .. %7 step 1 serial reduce { ... tfma %2[%3], %10, %12 ... }
+ *     }
+ *   }                                                                                                                    */
+void kir_print(const kir_kernel *k, gn_buf *out);
+gn_status *kir_parse(gn_arena *a, const char *text, size_t n, const char *origin, kir_kernel **out);
+
+gn_status *kir_verify(const kir_kernel *k); /* GN_ERR_INTERNAL with the instruction and the rule it breaks */
+
+/* kir_eval.c: runs a kernel on real buffers, one iteration after another, in double or in element precision.
+ * Checks every index, reads of tiles that were never written, and races: two iterations of a NONE/PRIVATE loop that
+ * touch the same element of a buffer (one of them writing), or of a tile declared outside the loop. ---------------------- */
+typedef struct kir_eval_options {
+    bool f64;              /* buffers of f32 are held as double by the caller: `data` is double* for all float buffers */
+    bool reverse;          /* run THREAD and VECTOR loops from the back: results must not change */
+} kir_eval_options;
+
+typedef struct kir_bound_buffer {
+    void *data;            /* gn_elem of the buffer, or double for floats under f64 */
+    int64_t elems;
+} kir_bound_buffer;
+
+gn_status *kir_eval(const kir_kernel *k, const kir_eval_options *opt, const kir_bound_buffer *buffers,
+                    const int64_t *syms);
+
+#endif

@@ -1,0 +1,16 @@
+/* What a back end can do, as numbers.  Passes and schedules ask these and never for a device's name. */
+#ifndef GN_IR_LIMITS_H
+#define GN_IR_LIMITS_H
+
+#include <stdint.h>
+
+typedef struct gn_limits {
+    int lanes;             /* f32 elements of a vector register (CPU: 16, 8, 4), or of a warp */
+    int vector_registers;  /* how many of them a loop may keep live */
+    int64_t l1_bytes, l2_bytes;
+    int64_t shared_bytes;  /* memory shared by a block of lanes; 0: none */
+    int max_threads;       /* workers that may run a THREAD loop, or threads a block */
+    int units;             /* bit set of kir_unit that the back end can run */
+} gn_limits;
+
+#endif
