@@ -1,8 +1,8 @@
 /* Back end: turns loop IR into code that can be called.
  *
  * A back end is chosen by name, answers what it supports, and compiles a list of kernels at once.  Compiled code is
- * position-independent of the compiler: gn_code keeps the object bytes, which can be written to a file and loaded
- * again by gn_code_load without the compiler. Thread-safe: several compilations may run at once, each with own options. */
+ * position-independent of the compiler: gn_image keeps the object bytes, which can be written to a file and loaded
+ * again by gn_image_load without the compiler. Thread-safe: several compilations may run at once, each with own options. */
 #ifndef GN_CODEGEN_BACKEND_H
 #define GN_CODEGEN_BACKEND_H
 
@@ -26,7 +26,7 @@ typedef struct gn_codegen_stats {
     int64_t code_bytes;
 } gn_codegen_stats;
 
-typedef struct gn_code gn_code; /* loaded code of some kernels; freed with gn_code_free when nothing runs it */
+typedef struct gn_image gn_image; /* loaded code of some kernels; freed with gn_image_free when nothing runs it */
 
 /* Limits of the CPU that `cpu` names (NULL: this host). */
 gn_limits gn_cpu_limits(const char *cpu);
@@ -36,11 +36,11 @@ const char *gn_cpu_name(void);          /* "skylake-avx512 +avx512f ..." short, 
 bool gn_cpu_supports(const kir_kernel *k, const char **why);
 
 /* Compiles and loads.  GN_ERR_BACKEND when gnnc was built without LLVM. */
-gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_code **out,
+gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_image **out,
                           gn_codegen_stats *stats);
-gn_kernel_fn gn_code_kernel(const gn_code *c, int k);
-void gn_code_object(const gn_code *c, const void **bytes, size_t *n); /* relocatable ELF; lives as long as c */
-void gn_code_free(gn_code *c);
+gn_kernel_fn gn_image_kernel(const gn_image *c, int k);
+void gn_image_object(const gn_image *c, const void **bytes, size_t *n); /* relocatable ELF; lives as long as c */
+void gn_image_free(gn_image *c);
 
 /* Text (LLVM IR, assembly) or object bytes of the kernels, appended to `out`. */
 gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what, gn_buf *out);

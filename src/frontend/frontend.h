@@ -1,0 +1,86 @@
+/* Front end: the model language to tensor IR.
+ *
+ * Two stages.  gn_parse reads text to a syntax tree; gn_elaborate runs it at compile time against the shapes of the
+ * data: layers are instantiated, loops over layers unrolled, dims and spaces checked and inferred, and two tensor IR
+ * programs come out.  Both report every error they find, each with file, line, caret and what was expected, in one
+ * GN_ERR_MODEL status whose message is ready to print (no colour).  docs/language.md has the grammar.
+ * Everything lives in the arena that is passed in. */
+#ifndef GN_FRONTEND_FRONTEND_H
+#define GN_FRONTEND_FRONTEND_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "ir/gir.h"
+
+typedef struct gn_ast gn_ast;
+
+GN_NODISCARD gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const char *file, gn_ast **out);
+void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
+
+/* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which inputs exist. */
+typedef struct gn_data_shape {
+    int64_t n_features, n_classes, edge_dim;
+    bool has_edge_weight;
+} gn_data_shape;
+
+typedef struct gn_define { const char *name, *value; } gn_define; /* -D name=value */
+
+typedef enum gn_init_kind {
+    GN_INIT_ZEROS, GN_INIT_ONES, GN_INIT_CONSTANT,   /* a */
+    GN_INIT_UNIFORM,                                 /* [a, b) */
+    GN_INIT_NORMAL,                                  /* mean a, deviation b */
+} gn_init_kind;                                      /* glorot, kaiming, ...: reduced to these with their fans worked out */
+
+typedef struct gn_param {
+    const char *name;       /* name of the STATE in the programs: "convs.0.weight" */
+    const char *file_name;  /* PyTorch Geometric's name in weight files: "convs.0.lin.weight" */
+    gir_type type;          /* space none */
+    bool transposed;        /* in files: [prod of dims 1.., dim 0] */
+    int file_rank;          /* shape in files */
+    int64_t file_dim[8];
+    gn_init_kind init;
+    double a, b;
+    bool trainable;         /* false: buffers such as running statistics */
+    double weight_decay;    /* resolved for this parameter from the train block */
+} gn_param;
+
+typedef enum gn_optimizer { GN_SGD, GN_ADAM, GN_ADAMW } gn_optimizer;
+typedef enum gn_schedule { GN_LR_CONSTANT, GN_LR_STEP, GN_LR_EXPONENTIAL, GN_LR_COSINE, GN_LR_LINEAR } gn_schedule;
+
+typedef struct gn_train_spec {
+    gn_optimizer optimizer;          /* semantics and defaults of torch.optim */
+    double lr, momentum, dampening, beta1, beta2, eps;
+    bool nesterov;
+    double clip_norm, clip_value;    /* 0: none; torch.nn.utils.clip_grad_norm_ / clip_grad_value_ */
+    gn_schedule schedule;            /* lr at 0-based step t:  STEP lr * gamma^floor(t / period); EXPONENTIAL lr * gamma^t;
+                                      * COSINE eta_min + (lr - eta_min) * (1 + cos(pi * t / period)) / 2; LINEAR from lr to lr * gamma over period steps */
+    double gamma, eta_min;
+    int64_t period;
+    int64_t epochs;
+    int64_t patience;                /* early stopping on validation: 0 off */
+    bool select_best;                /* report and keep the weights of the best validation epoch */
+    bool monitor_loss;               /* validation loss rather than accuracy */
+} gn_train_spec;
+
+typedef struct gn_model {
+    const char *name;
+    int n_params;
+    gn_param *params;
+    /* Programs share the names of inputs and states.
+     * Inputs: "x" node f32[F]; "y" node i32[]; masks "train_mask" ... node bool[]; graph "g"; "g.weight" edge f32[];
+     * "g.attr" edge f32[D]; states "rng.seed", "rng.step" i64[] (read by dropout; the train pass advances the step).
+     * eval: dropout off, running statistics used; output "out".
+     * loss: dropout on; outputs "loss" (scalar) and "out"; updates of running statistics.  NULL without a train block
+     *       when the data has no labels. */
+    gir_program *eval, *loss;
+    gir_program *val_loss;           /* eval-mode loss over val_mask, output "loss"; NULL unless monitor_loss */
+    gn_train_spec train;
+    const char *const *defaults_used;/* hyperparameters and their values, "hidden = 16", for the report */
+    int n_defaults;
+} gn_model;
+
+/* `model`: which model of the file, NULL: the one of the train block, else the last. stdlib/ is visible everywhere. */
+GN_NODISCARD gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape,
+                                     int n_defines, const gn_define *defines, gn_model **out);
+
+#endif
