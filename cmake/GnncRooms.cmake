@@ -1,0 +1,94 @@
+# Rooms and embedded files.
+set(GNNC_ROOMS "" CACHE INTERNAL "rooms that have sources")
+set(GNNC_GEN_DIR "${CMAKE_BINARY_DIR}/gen")
+
+# gnnc_room(<name> [RECURSE] SOURCES <globs> [EXCLUDE <files>] LINKS <public> [PRIVATE <private>])
+# Makes gnnc_<name>, a static library; a room without sources is an interface that only passes its links on.
+function(gnnc_room name)
+  cmake_parse_arguments(arg "RECURSE" "" "SOURCES;EXCLUDE;LINKS;PRIVATE" ${ARGN})
+  set(mode GLOB)
+  if(arg_RECURSE)
+    set(mode GLOB_RECURSE)
+  endif()
+  list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_SOURCE_DIR}/")
+  file(${mode} sources CONFIGURE_DEPENDS ${arg_SOURCES})
+  foreach(file IN LISTS arg_EXCLUDE)
+    list(REMOVE_ITEM sources "${CMAKE_SOURCE_DIR}/${file}")
+  endforeach()
+  set(include "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/include")
+  if(sources)
+    add_library(gnnc_${name} STATIC ${sources})
+    target_include_directories(gnnc_${name} PUBLIC ${include})
+    target_link_libraries(gnnc_${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_PRIVATE})
+    set(GNNC_ROOMS ${GNNC_ROOMS} ${name} CACHE INTERNAL "")
+  else()
+    message(STATUS "gnnc: room ${name} is empty")
+    add_library(gnnc_${name} INTERFACE)
+    target_include_directories(gnnc_${name} INTERFACE ${include})
+    target_link_libraries(gnnc_${name} INTERFACE ${arg_LINKS} ${arg_PRIVATE})
+  endif()
+endfunction()
+
+# One generated C file a file, by cmake/embed.cmake; gives their list and their symbols.
+function(gnnc_embed_rules out_sources out_symbols prefix)
+  set(sources "")
+  set(symbols "")
+  foreach(file IN LISTS ARGN)
+    get_filename_component(base "${file}" NAME)
+    string(MAKE_C_IDENTIFIER "${base}" id)
+    set(c "${GNNC_GEN_DIR}/${prefix}${id}.c")
+    add_custom_command(
+      OUTPUT "${c}"
+      COMMAND ${CMAKE_COMMAND} "-DIN=${file}" "-DOUT=${c}" "-DNAME=${prefix}${id}" -P
+              "${CMAKE_SOURCE_DIR}/cmake/embed.cmake"
+      DEPENDS "${file}" "${CMAKE_SOURCE_DIR}/cmake/embed.cmake"
+      COMMENT "Embedding ${base}"
+      VERBATIM)
+    list(APPEND sources "${c}")
+    list(APPEND symbols "${prefix}${id}")
+  endforeach()
+  set(${out_sources} "${sources}" PARENT_SCOPE)
+  set(${out_symbols} "${symbols}" PARENT_SCOPE)
+endfunction()
+
+# gnnc_embed_files(<name> <globs>): gnnc_embedded_<name>, with `const unsigned char gn_embedded_<file>[]` and
+# `const size_t gn_embedded_<file>_size` for every file, <file> being its name with _ for what C does not allow.
+function(gnnc_embed_files name)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE globs)
+  file(GLOB files CONFIGURE_DEPENDS ${globs})
+  if(files)
+    gnnc_embed_rules(sources symbols gn_embedded_ ${files})
+    add_library(gnnc_embedded_${name} STATIC ${sources})
+  else()
+    add_library(gnnc_embedded_${name} INTERFACE)
+  endif()
+endfunction()
+
+# gnnc_embed_table(<name> <symbol> <header> <globs>): gnnc_embedded_<name>, with the table
+# `const gn_embedded <symbol>_files[]` and `const size_t <symbol>_count`, sorted by name, which <header> declares.
+function(gnnc_embed_table name symbol header)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE globs)
+  file(GLOB files CONFIGURE_DEPENDS ${globs})
+  gnnc_embed_rules(sources symbols ${symbol}_file_ ${files})
+  set(declarations "")
+  set(rows "")
+  foreach(file id IN ZIP_LISTS files symbols)
+    get_filename_component(base "${file}" NAME)
+    file(SIZE "${file}" size)
+    string(APPEND declarations "extern const unsigned char ${id}[];\n")
+    string(APPEND rows "    {\"${base}\", ${id}, ${size}},\n")
+    set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  endforeach()
+  list(LENGTH files count)
+  file(GENERATE OUTPUT "${GNNC_GEN_DIR}/${symbol}_table.c" CONTENT "/* Generated: the files of ${name}/. */
+#include \"${header}\"
+
+${declarations}
+const gn_embedded ${symbol}_files[] = {
+${rows}    {0, 0, 0},
+};
+const size_t ${symbol}_count = ${count};
+")
+  add_library(gnnc_embedded_${name} STATIC "${GNNC_GEN_DIR}/${symbol}_table.c" ${sources})
+  target_include_directories(gnnc_embedded_${name} PRIVATE "${CMAKE_SOURCE_DIR}/src")
+endfunction()

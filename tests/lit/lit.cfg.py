@@ -1,0 +1,30 @@
+# Tests that run the executable and check what it prints.  A test is a model or a text with RUN: lines.
+# Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), and lit's own %s %S %t %T.
+import os
+
+import lit.formats
+
+config.name = "gnnc"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".gnn", ".gir", ".kir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+config.test_exec_root = config.gnnc_lit_build
+
+config.substitutions += [
+    ("%gnnc", config.gnnc_exe),
+    ("%python", config.gnnc_python),
+    ("%src", config.gnnc_source),
+    (r"\bFileCheck\b", config.gnnc_filecheck),
+    (r"(?<![-\w/.])not(?= )", config.gnnc_not),
+]
+
+for name, on in config.gnnc_features.items():
+    if on:
+        config.available_features.add(name)
+
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "GNNC_CACHE_DIR", "HOME", "XDG_CACHE_HOME"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+config.environment["NO_COLOR"] = "1"
+config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"
