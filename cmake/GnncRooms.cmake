@@ -70,25 +70,26 @@ function(gnnc_embed_table name symbol header)
   list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE globs)
   file(GLOB files CONFIGURE_DEPENDS ${globs})
   gnnc_embed_rules(sources symbols ${symbol}_file_ ${files})
-  set(declarations "")
+  set(includes "")
   set(rows "")
-  foreach(file id IN ZIP_LISTS files symbols)
+  foreach(file id c IN ZIP_LISTS files symbols sources)
     get_filename_component(base "${file}" NAME)
-    file(SIZE "${file}" size)
-    string(APPEND declarations "extern const unsigned char ${id}[];\n")
-    string(APPEND rows "    {\"${base}\", ${id}, ${size}},\n")
-    set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    string(APPEND includes "#include \"${id}.c\"\n")
+    string(APPEND rows "    {\"${base}\", ${id}, sizeof ${id} - 1},\n")
   endforeach()
   list(LENGTH files count)
-  file(GENERATE OUTPUT "${GNNC_GEN_DIR}/${symbol}_table.c" CONTENT "/* Generated: the files of ${name}/. */
+  set(table "${GNNC_GEN_DIR}/${symbol}_table.c")
+  file(GENERATE OUTPUT "${table}" CONTENT "/* Generated: the files of ${name}/. */
 #include \"${header}\"
 
-${declarations}
+${includes}
 const gn_embedded ${symbol}_files[] = {
 ${rows}    {0, 0, 0},
 };
 const size_t ${symbol}_count = ${count};
 ")
-  add_library(gnnc_embedded_${name} STATIC "${GNNC_GEN_DIR}/${symbol}_table.c" ${sources})
+  set_source_files_properties(${sources} PROPERTIES HEADER_FILE_ONLY ON)
+  set_source_files_properties("${table}" PROPERTIES OBJECT_DEPENDS "${sources}")
+  add_library(gnnc_embedded_${name} STATIC "${table}" ${sources})
   target_include_directories(gnnc_embedded_${name} PRIVATE "${CMAKE_SOURCE_DIR}/src")
 endfunction()
