@@ -1,0 +1,141 @@
+#include "cli/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gn_json_init(gn_json *j, FILE *to, bool lines) { *j = (gn_json){.to = to, .lines = lines}; }
+
+/* Length of the UTF-8 sequence at s (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF), or 0. */
+static int utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0x80) return 1;
+    int n = s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
+    for (int i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
+    if (s[0] == 0xED && s[1] > 0x9F) return 0;
+    if (s[0] == 0xF0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xF4 && s[1] > 0x8F) return 0;
+    return n;
+}
+
+static void quoted(FILE *to, const char *text)
+{
+    fputc('"', to);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int n = utf8_length(s);
+        switch (*s) {
+        case '"': fputs("\\\"", to); break;
+        case '\\': fputs("\\\\", to); break;
+        case '\n': fputs("\\n", to); break;
+        case '\r': fputs("\\r", to); break;
+        case '\t': fputs("\\t", to); break;
+        default:
+            if (!n)
+                fputs("\\ufffd", to);
+            else if (*s < 0x20 || *s == 0x7F)
+                fprintf(to, "\\u%04x", *s);
+            else
+                fwrite(s, 1, (size_t)n, to);
+        }
+        s += n ? n : 1;
+    }
+    fputc('"', to);
+}
+
+static void new_line(gn_json *j)
+{
+    if (j->lines) fprintf(j->to, "\n%*s", 2 * j->depth, "");
+}
+
+/* What comes before a value: comma, line, key. */
+static void before(gn_json *j, const char *key)
+{
+    if (j->depth) {
+        bool *started = &j->started[j->depth - 1];
+        if (*started) fputs(j->lines ? "," : ", ", j->to);
+        *started = true;
+        new_line(j);
+    }
+    if (key) {
+        quoted(j->to, key);
+        fputs(": ", j->to);
+    }
+}
+
+static void after(gn_json *j)
+{
+    if (!j->depth) fputc('\n', j->to);
+}
+
+static void open_level(gn_json *j, const char *key, bool array)
+{
+    before(j, key);
+    fputc(array ? '[' : '{', j->to);
+    if (j->depth == GN_JSON_DEPTH) abort(); /* the shapes of our reports are fixed */
+    j->array[j->depth] = array;
+    j->started[j->depth++] = false;
+}
+
+void gn_json_object(gn_json *j, const char *key) { open_level(j, key, false); }
+void gn_json_array(gn_json *j, const char *key) { open_level(j, key, true); }
+
+void gn_json_end(gn_json *j)
+{
+    j->depth--;
+    if (j->started[j->depth]) new_line(j);
+    fputc(j->array[j->depth] ? ']' : '}', j->to);
+    after(j);
+}
+
+static void word(gn_json *j, const char *key, const char *text)
+{
+    before(j, key);
+    fputs(text, j->to);
+    after(j);
+}
+
+void gn_json_string(gn_json *j, const char *key, const char *value)
+{
+    if (!value) {
+        gn_json_null(j, key);
+        return;
+    }
+    before(j, key);
+    quoted(j->to, value);
+    after(j);
+}
+
+void gn_json_int(gn_json *j, const char *key, int64_t value)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    word(j, key, text);
+}
+
+void gn_json_double(gn_json *j, const char *key, double value)
+{
+    char text[32] = "null";
+    if (isfinite(value))
+        for (int digits = 15; digits <= 17; digits++) {
+            snprintf(text, sizeof text, "%.*g", digits, value);
+            if (strtod(text, NULL) == value) break;
+        }
+    word(j, key, text);
+}
+
+void gn_json_float(gn_json *j, const char *key, float value)
+{
+    char text[32] = "null";
+    if (isfinite(value))
+        for (int digits = 6; digits <= 9; digits++) {
+            snprintf(text, sizeof text, "%.*g", digits, (double)value);
+            if (strtof(text, NULL) == value) break;
+        }
+    word(j, key, text);
+}
+
+void gn_json_bool(gn_json *j, const char *key, bool value) { word(j, key, value ? "true" : "false"); }
+void gn_json_null(gn_json *j, const char *key) { word(j, key, "null"); }

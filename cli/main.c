@@ -1,0 +1,126 @@
+/* gnnc: finds the subcommand, reads its options, runs it, reports. */
+#include "cli/command.h"
+#include "cli/report.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const gn_command *const commands[] = {
+#define X(name) &gn_command_##name,
+    GN_COMMANDS(X)
+#undef X
+};
+
+static void print_overview(FILE *to)
+{
+    fprintf(to, "gnnc compiles graph neural networks.\n\n"
+                "usage: gnnc MODEL.gnn [options]\n"
+                "       gnnc COMMAND [options]\n\ncommands:\n");
+    for (int i = 0; i < GN_COMMAND_COUNT; i++) fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "\nA model without a command is compiled.  gnnc COMMAND --help says more.\n\n"
+                "examples:\n"
+                "  gnnc train samples/gcn.gnn               train on the built-in graph\n"
+                "  gnnc train samples/gat.gnn --data cora   train on a graph of your own\n"
+                "  gnnc samples/gcn.gnn --emit=kir          see the loops that it becomes\n\n"
+                "exit status: 0 done, 1 the model or the run is at fault, 2 usage, 3 bad data,\n"
+                "4 a back end is missing, 70 a defect of gnnc\n");
+}
+
+static void print_page(const gn_command *c, int at, FILE *to)
+{
+    fprintf(to, "usage: gnnc %s\n\n%s\noptions:\n", c->usage, c->about);
+    gn_args_help(&gn_cli_option_table, 1u << at, to);
+    fprintf(to, "\nexamples:\n%s", c->examples);
+}
+
+static void print_version(FILE *to)
+{
+    fprintf(to, "gnnc %s\n", GNNC_VERSION);
+    fprintf(to, "CPU back end: %s\n", GNNC_HAVE_LLVM ? "LLVM " GNNC_LLVM_VERSION : "not built");
+}
+
+static int find_command(const char *name)
+{
+    for (int i = 0; i < GN_COMMAND_COUNT; i++)
+        if (!strcmp(commands[i]->name, name)) return i;
+    return -1;
+}
+
+/* A first word that is neither a command nor looks like a file was meant as a command. */
+static gn_status *check_word(gn_arena *arena, const char *word)
+{
+    const char *names[GN_COMMAND_COUNT + 1] = {[GN_COMMAND_COUNT] = "help"};
+    if (strpbrk(word, "./") || !access(word, F_OK)) return NULL;
+    for (int i = 0; i < GN_COMMAND_COUNT; i++) names[i] = commands[i]->name;
+    GN_FAIL(GN_ERR_USAGE, "no command and no file '%s'%s", word,
+            gn_args_suggest(arena, "", word, names, sizeof names / sizeof *names));
+}
+
+static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
+{
+    const gn_command *c = commands[at];
+    gn_cli cli = {.arena = arena};
+    gn_cli_options_init(&cli.opt);
+    GN_TRY(gn_args_parse(&gn_cli_option_table, 1u << at, argc, argv, arena, &cli.opt, &cli.args));
+    if (cli.opt.help) {
+        print_page(c, at, stdout);
+        return NULL;
+    }
+    if ((int)cli.args.n < c->min_args)
+        GN_FAIL(GN_ERR_USAGE, "'%s' needs %s\n  usage: gnnc %s", c->name, cli.args.n ? "more" : "a file", c->usage);
+    if (c->max_args >= 0 && (int)cli.args.n > c->max_args)
+        GN_FAIL(GN_ERR_USAGE, "'%s' does not know what to do with '%s'\n  usage: gnnc %s", c->name,
+                cli.args.p[c->max_args], c->usage);
+    return c->run(&cli);
+}
+
+static gn_status *help(gn_arena *arena, int argc, char **argv)
+{
+    if (argc < 1) {
+        print_overview(stdout);
+        return NULL;
+    }
+    int at = find_command(argv[0]);
+    if (at < 0) {
+        GN_TRY(check_word(arena, argv[0]));
+        GN_FAIL(GN_ERR_USAGE, "no command '%s'", argv[0]);
+    }
+    print_page(commands[at], at, stdout);
+    return NULL;
+}
+
+static gn_status *dispatch(gn_arena *arena, int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        GN_FAIL(GN_ERR_USAGE, "a model or a command is missing");
+    }
+    const char *word = argv[1];
+    if (!strcmp(word, "--version") || !strcmp(word, "version")) {
+        print_version(stdout);
+        return NULL;
+    }
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(arena, argc - 2, argv + 2);
+    int at = word[0] == '-' ? -1 : find_command(word);
+    if (at >= 0) return run_command(arena, at, argc - 2, argv + 2);
+    if (word[0] != '-') GN_TRY(check_word(arena, word));
+    return run_command(arena, GN_COMMAND_AT_compile, argc - 1, argv + 1);
+}
+
+static gn_arena arena; /* outlives the jump of a failed allocation */
+
+int main(int argc, char **argv)
+{
+    jmp_buf out_of_memory;
+    gn_status *s;
+    gn_arena_init(&arena);
+    arena.oom = &out_of_memory;
+    if (setjmp(out_of_memory))
+        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", arena.wanted);
+    else
+        s = dispatch(&arena, argc, argv);
+    if (!s && (fflush(stdout) || ferror(stdout))) s = GN_ERROR(GN_ERR_IO, "standard output could not be written");
+    int status = gn_cli_report(s, stderr);
+    gn_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,73 @@
+#include "cli/options.h"
+
+enum {
+    ALL = (1 << GN_COMMAND_COUNT) - 1,
+    MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run, /* take a model and data */
+    DATA = GN_COMMAND_train | GN_COMMAND_run,                       /* run it */
+};
+
+#define AT(field) offsetof(gn_cli_options, field)
+
+static const char *const modes[] = {
+    "eager",   "default",   "reduce-overhead",   "max-autotune",   "max-autotune-no-cudagraphs",
+    "0=eager", "1=default", "2=reduce-overhead", "3=max-autotune", NULL,
+};
+static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "dot", NULL};
+static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
+
+static const gn_option options[] = {
+    {"mode", 'O', GN_OPTION_CHOICE, AT(mode), MODEL | GN_COMMAND_opt, "MODE",
+     "how hard to optimise: eager (0), default (1), reduce-overhead (2),\n"
+     "max-autotune (3) or max-autotune-no-cudagraphs",
+     modes},
+    {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL, "NAME=VALUE",
+     "set a hyperparameter of the model; repeatable"},
+    {"emit", 0, GN_OPTION_CHOICE, AT(emit), GN_COMMAND_compile, "WHAT",
+     "print a stage and stop: ast, gir (tensor IR), kir (loop IR),\nllvm, asm, obj or dot (the tensor IR as a drawing)",
+     emits},
+    {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",
+     "run these passes in this order, separated by commas"},
+    {"output", 'o', GN_OPTION_STRING, AT(output), GN_COMMAND_compile | GN_COMMAND_opt | GN_COMMAND_reduce, "FILE",
+     "where the result goes (default: standard output)"},
+    {"pass-limit", 0, GN_OPTION_INT, AT(pass_limit), MODEL | GN_COMMAND_opt, "N",
+     "stop after the first N changes that passes make, to bisect one", NULL, 0, INT64_MAX},
+
+    {"data", 0, GN_OPTION_STRING, AT(data), MODEL, "PATH",
+     "the graph, a file or a folder (default: a small built-in one)"},
+    {"split", 0, GN_OPTION_INT, AT(split), DATA, "K", "which of the data's splits to use, from 0", NULL, 0, INT32_MAX},
+    {"normalize-features", 0, GN_OPTION_CHOICE, AT(normalize), MODEL, "WHEN",
+     "make the rows of the features sum to one: auto, on or off", auto_on_off},
+    {"undirected", 0, GN_OPTION_CHOICE, AT(undirected), MODEL, "WHEN", "add the reverse of every edge: auto, on or off",
+     auto_on_off},
+
+    {"epochs", 0, GN_OPTION_INT, AT(epochs), GN_COMMAND_train, "N", "train for N epochs, whatever the model says", NULL,
+     1, INT64_MAX},
+    {"seed", 0, GN_OPTION_INT, AT(seed), DATA, "S", "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
+    {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
+     "train K times, with seeds S, S+1, ..., and report\nmean and deviation", NULL, 1, 100000},
+    {"weights", 0, GN_OPTION_STRING, AT(weights), DATA, "FILE", "start from these weights (.safetensors, .pt or .npz)"},
+    {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE", "write the trained weights (.safetensors)"},
+    {"predictions", 0, GN_OPTION_STRING, AT(predictions), DATA, "FILE", "write what the model says of every node"},
+
+    {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on T threads (default: one a core)", NULL, 1, 4096},
+    {"repeat", 0, GN_OPTION_INT, AT(repeat), DATA, "N", "time N runs", NULL, 1, INT64_MAX},
+    {"json", 0, GN_OPTION_FLAG, AT(json), MODEL, NULL, "print the report as JSON"},
+    {"quiet", 'q', GN_OPTION_FLAG, AT(quiet), ALL, NULL, "no progress, no remarks"},
+    {"verbose", 'v', GN_OPTION_COUNT, AT(verbose), ALL, NULL, "say more; twice, even more"},
+    {"help", 'h', GN_OPTION_FLAG, AT(help), ALL, NULL, "this page"},
+};
+
+static const char *const commands[] = {
+#define X(name) #name,
+    GN_COMMANDS(X)
+#undef X
+        NULL,
+};
+
+const gn_option_table gn_cli_option_table = {options, sizeof options / sizeof *options, commands};
+
+void gn_cli_options_init(gn_cli_options *o)
+{
+    *o = (gn_cli_options){
+        .split = -1, .epochs = -1, .seed = -1, .seeds = -1, .threads = -1, .repeat = -1, .pass_limit = -1};
+}

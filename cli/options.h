@@ -1,0 +1,53 @@
+/* Every option of the command line, and what was given. */
+#ifndef GN_CLI_OPTIONS_H
+#define GN_CLI_OPTIONS_H
+
+#include "cli/args.h"
+
+/* The subcommands: one file each, one bit each in gn_option.commands, in the order of the help. */
+#define GN_COMMANDS(X)                                                                                                 \
+    X(compile)                                                                                                         \
+    X(train)                                                                                                           \
+    X(run)                                                                                                             \
+    X(opt)                                                                                                             \
+    X(reduce)
+
+enum {
+#define X(name) GN_COMMAND_AT_##name,
+    GN_COMMANDS(X)
+#undef X
+        GN_COMMAND_COUNT
+};
+enum {
+#define X(name) GN_COMMAND_##name = 1 << GN_COMMAND_AT_##name,
+    GN_COMMANDS(X)
+#undef X
+};
+
+typedef struct gn_cli_options {
+    const char *mode;        /* canonical name of a compile mode, NULL: not given */
+    const char *emit;        /* ast, gir, kir, llvm, asm, obj, dot; NULL: not given */
+    const char *output;      /* -o; NULL: stdout, or what the command says */
+    const char *passes;      /* opt: comma-separated; NULL: the pipeline of the mode */
+    const char *data;        /* NULL: the embedded sample */
+    const char *save;        /* train: where the weights go */
+    const char *weights;     /* where weights come from */
+    const char *predictions; /* where predictions go */
+    const char *normalize;   /* auto, on, off: features' rows */
+    const char *undirected;  /* auto, on, off: add reverse edges */
+    gn_string_list defines;  /* -D name=value */
+    int64_t split;           /* the integers are -1 where they were not given */
+    int64_t epochs;
+    int64_t seed;
+    int64_t seeds;
+    int64_t threads;
+    int64_t repeat;
+    int64_t pass_limit;
+    int verbose;
+    bool quiet, json, help;
+} gn_cli_options;
+
+void gn_cli_options_init(gn_cli_options *o);
+extern const gn_option_table gn_cli_option_table;
+
+#endif
