@@ -6,24 +6,11 @@
 #define GN_RUNTIME_GRAPH_H
 
 #include "base/elem.h"
+#include "base/graph_array.h"
 #include "base/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-typedef enum gn_graph_array {
-    GN_GRAPH_ROW_PTR, /* [n_dst + 1] first edge of a destination                                     */
-    GN_GRAPH_COL,     /* [n_edge] source of an edge                                                  */
-    GN_GRAPH_ROW,     /* [n_edge] destination of an edge                                             */
-    GN_GRAPH_POS,     /* [n_edge] place of the edge in the user's list (random draws, output order)  */
-    GN_GRAPH_COL_PTR, /* [n_src + 1] first position of a source in the arrays below                  */
-    GN_GRAPH_CSC_ROW, /* [n_edge] destinations, by source, ascending CSR position within a source    */
-    GN_GRAPH_CSC_EDGE,/* [n_edge] CSR position of each                                               */
-    GN_GRAPH_FROM,    /* [n_edge] derived graphs: CSR position in the parent of the edge it came from, -1: a new loop */
-    GN_GRAPH_IMAGE,   /* [edges of the parent] derived graphs: CSR position of the edge's image here, -1: dropped      */
-    GN_GRAPH_VALUE,   /* [n_edge] f32: patterns: the value x[dst, src]                               */
-    GN_GRAPH_ARRAY_COUNT
-} gn_graph_array;
 
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
@@ -43,7 +30,6 @@ GN_NODISCARD gn_status *gn_graph_from_coo(int64_t n_src, int64_t n_dst, int64_t 
 GN_NODISCARD gn_status *gn_graph_from_csr(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col,
                                           const float *val, gn_graph **out);
 
-typedef enum gn_graph_derive { GN_SELF_LOOPS, GN_REMOVE_LOOPS, GN_REMAINING_LOOPS, GN_REVERSE } gn_graph_derive;
 /* GN_ERR_DATA when loops are asked of a graph whose ends differ in size. Order of edges as ops.def says: the derived
  * graph's user list is the parent's user list with edges dropped and loops 0..n-1 appended. Reverse keeps the list. */
 GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how, gn_graph **out);
