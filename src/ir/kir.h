@@ -20,7 +20,7 @@ typedef uint32_t kir_id; /* instruction; 0 is none */
 
 typedef enum kir_op {
     KIR_INVALID = 0,
-#define KOP(id, text, n_in, cls, doc) KIR_##id,
+#define KOP(id, text, n_in, cls, sig, doc) KIR_##id,
 #include "ir/kir.def"
 #undef KOP
     KIR_OP_COUNT
@@ -31,9 +31,13 @@ typedef struct kir_op_info {
     const char *text;
     int n_in;
     kir_class cls;
+    const char *sig;
     const char *doc;
 } kir_op_info;
 extern const kir_op_info kir_ops[KIR_OP_COUNT];
+
+typedef enum kir_red { KIR_SUM, KIR_RED_MAX, KIR_RED_MIN, KIR_RED_COUNT } kir_red; /* TACC; NaN wins a max or min */
+extern const char *const kir_red_name[KIR_RED_COUNT];
 
 /* Who runs the iterations of a loop.
  *   SERIAL  one after another
@@ -92,21 +96,35 @@ typedef struct kir_kernel {
     const char *comment;            /* what it computes; may be NULL */
 } kir_kernel;
 
+/* Valid until the next kir_emit. */
 static inline kir_inst *kir_at(const kir_kernel *k, kir_id i) { return &k->insts.p[i]; }
 
 /* The THREAD (or BLOCK) loop that closes the kernel's top block, 0 when it has none. */
 kir_id kir_thread_loop(const kir_kernel *k);
 
-/* kir_build.c: appends at a cursor.  `kir_builder.at` is where the next instruction goes. --------------------------- */
+/* The value type that an element of a buffer has in instructions: i32 -> i64, f16 -> f32, ... */
+static inline gn_elem kir_widen(gn_elem e)
+{
+    return e == GN_F64 || e == GN_BOOL ? e : gn_elem_is_float(e) ? GN_F32 : GN_I64;
+}
+
+/* Has the instruction a value that others may use as an operand?  (A tile is used through `ref`.) */
+static inline bool kir_has_value(const kir_inst *i)
+{
+    return i->op == KIR_FOR || (i->op < KIR_OP_COUNT && i->op != KIR_INVALID && kir_ops[i->op].cls != KIR_CLASS_STMT);
+}
+
+/* kir_build.c: inserts at a cursor; kir_ops.h has a helper for each instruction. -------------------------------------- */
 typedef struct kir_cursor {
     kir_id owner; /* FOR or IF, 0 = the kernel's block */
-    kir_id last;  /* last instruction of that block, 0 = empty */
+    kir_id last;  /* the instruction of that block after which the next one goes; 0 = at its beginning */
 } kir_cursor;
 
 kir_kernel *kir_kernel_new(gn_arena *a, const char *name);
 int kir_buffer_add(kir_kernel *k, const char *name, gn_elem e, kir_access access, kir_size size);
 int kir_sym_add(kir_kernel *k, const char *name); /* the number of that name, new or not */
-kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst); /* at the cursor, which moves past it */
+/* At the cursor, which moves past it.  `elem` is filled in where the operands determine it. */
+kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst);
 
 /* text: kir_print.c, kir_parse.c.  parse(print(k)) is the identity up to renumbering of instructions in textual order. --
  *   kernel @gcn_1 (
