@@ -1,0 +1,79 @@
+# Two commands over the presets of CMakePresets.json: `make` builds build/gnnc, `make test` tests it.
+#
+# What is missing is installed first (tools/setup.sh; `make SETUP=true` leaves that out).
+SETUP  ?= tools/setup.sh
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+.PHONY: all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check bench install clean \
+        setup-build setup-test setup-check
+
+all: setup-build build/build.ninja
+	@cmake --build build --target gnnc -j$(JOBS)
+
+setup-build:
+	@$(SETUP) build
+setup-test:
+	@$(SETUP) build test
+setup-check:
+	@$(SETUP) build test check
+
+# Configures a preset once; CMake sees to it itself after that.
+build/build.ninja:
+	cmake --preset release
+build-%/build.ninja:
+	cmake --preset $*
+
+# Trains the sample model on the built-in graph, then runs it with the weights that came of it.
+run: all
+	build/gnnc train samples/gcn.gnn --save build/gcn.safetensors
+	build/gnnc run samples/gcn.gnn --weights build/gcn.safetensors
+
+test: setup-test | build/build.ninja
+	cmake --build build -j$(JOBS)
+	ctest --preset release -j$(JOBS)
+
+asan tsan: %: setup-check
+	@$(MAKE) --no-print-directory build-$@/build.ninja
+	cmake --build build-$@ -j$(JOBS)
+	ctest --preset $@ -j$(JOBS)
+
+# Every fuzzer for FUZZ_SECONDS, from the corpus that the tests replay.
+fuzz: setup-check
+	@$(MAKE) --no-print-directory build-fuzz/build.ninja
+	cmake --build build-fuzz -j$(JOBS)
+	@for f in build-fuzz/tests/fuzz_*; do \
+	    [ -x $$f ] || continue; \
+	    name=$${f##*/fuzz_}; mkdir -p build-fuzz/corpus/$$name; \
+	    echo "fuzz_$$name for $(FUZZ_SECONDS) s"; \
+	    $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build-fuzz/ \
+	        build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
+	done
+
+# Warnings are errors.
+strict-gcc strict-clang: strict-%: setup-check
+	@$(MAKE) --no-print-directory build-$*/build.ninja
+	cmake --build build-$* -j$(JOBS)
+
+# What a machine without LLVM builds: everything but the CPU back end.
+no-llvm: setup-test
+	@$(MAKE) --no-print-directory build-no-llvm/build.ninja
+	cmake --build build-no-llvm -j$(JOBS)
+
+FORMATTED = git ls-files -z -- '*.c' '*.h'
+format: setup-check
+	@$(FORMATTED) | xargs -0 clang-format-19 -i
+format-check: setup-check
+	@$(FORMATTED) | xargs -0 clang-format-19 --dry-run --Werror && echo "format: clean"
+
+ifneq ($(wildcard bench/race.py),)
+bench: all
+	python3 bench/race.py $(BENCH_ARGS)
+endif
+
+install: all
+	cmake --install build --prefix "$(PREFIX)" --strip
+
+clean:
+	rm -rf build build-*

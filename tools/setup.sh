@@ -1,0 +1,55 @@
+#!/bin/sh
+# Installs what is missing: setup.sh [build] [test] [check]   (default: build)
+#   build   what `make` needs
+#   test    what `make test` needs besides
+#   check   what the strict builds, the sanitizers, the fuzzers and the format check need besides
+# Debian 12 or newer, and what derives from it.  Quick when nothing is missing.
+set -eu
+
+build="gcc g++ libc6-dev make cmake ninja-build pkg-config llvm-19-dev lld-19 zlib1g-dev libzstd-dev libminizip-dev
+       libjansson-dev"
+test="check python3 llvm-19-tools"
+check="clang-19 clang-format-19 libclang-rt-19-dev"
+
+wanted=
+for group in "${@:-build}"; do
+    case $group in
+    build) wanted="$wanted $build" ;;
+    test) wanted="$wanted $test" ;;
+    check) wanted="$wanted $check" ;;
+    *) echo "setup.sh: unknown group '$group': build, test or check" >&2; exit 2 ;;
+    esac
+done
+
+if ! command -v dpkg-query > /dev/null || ! command -v apt-get > /dev/null; then
+    echo "setup.sh: no Debian here; see to it that these are there under whatever names:" $wanted >&2
+    exit 0
+fi
+
+# Status and name, one a line; a package of another architecture does not count twice.
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2> /dev/null | sed -n 's/^installed //p')
+missing=
+for package in $wanted; do
+    case "
+$installed
+" in
+    *"
+$package
+"*) ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -z "$missing" ] && exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo > /dev/null; then
+        echo "setup.sh: not root and no sudo; ask someone to install:$missing" >&2
+        exit 1
+    fi
+    as_root="sudo"
+    [ -n "${CI:-}" ] && as_root="sudo -n"
+fi
+echo "setup.sh: installing$missing" >&2
+$as_root apt-get -q update < /dev/null
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $missing < /dev/null
