@@ -126,21 +126,32 @@ int kir_sym_add(kir_kernel *k, const char *name); /* the number of that name, ne
 /* At the cursor, which moves past it.  `elem` is filled in where the operands determine it. */
 kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst);
 
-/* text: kir_print.c, kir_parse.c.  parse(print(k)) is the identity up to renumbering of instructions in textual order. --
- *   kernel @gcn_1 (
+/* text: kir_print.c, kir_parse.c.  parse(print(k)) is the identity up to the numbering of instructions and the places of
+ * constants and symbols: those are written where they are used, and parsed to an instruction in front of their user.
+ * Values are numbered in textual order.  `sym` declares a run-time symbol, in the order of their numbers; so does its
+ * first mention in a buffer's size.  A literal of f64 is written 0.5:f64.  "..." after the name is
+ * the comment.  A name that is not a plain word is quoted.
+ *   kernel @gcn_1 "what it does" (
+ *     sym node, sym edge,
  *     %rowptr: i32[node + 1] read, %h: f32[node * 16] read, %out: f32[node * 16] write
  *   ) {
- *     for %1 in 0 .. node step 1 thread none {        ; a symbol is written by its name
+ *     for %1 in 0 .. node step 1 thread none {        ; a comment to the end of the line
  *       %2 = tile f32 16
  *       for %3 in 0 .. 16 step 1 vector none {
  *         tstore %2[%3], 0.0
  *       }
  *       %4 = load i64 %rowptr[%1]
+ *       %5 = iadd %1, 1
+ *       %6 = load i64 %rowptr[%5]
+ *       for %7 in %4 .. %6 step 1 serial ordered { ... tfma %2[%8], %9, %10 ... }
  *       ...
- *       for %9 in %4 .. %7 step 1 serial reduce { ... tfma %2[%3], %10, %12 ... }
+ *       store %out[%12], %13
  *     }
  *   }                                                                                                                    */
-void kir_print(const kir_kernel *k, gn_buf *out);
+enum { KIR_MAX_DEPTH = 64 }; /* blocks inside blocks */
+void kir_print_inst(const kir_kernel *k, kir_id i, gn_buf *out); /* one line, without the body; numbered as by kir_print */
+void kir_print(const kir_kernel *k, gn_buf *out); /* takes broken kernels too */
+/* GN_ERR_MODEL with origin:line:column for text that does not parse.  Takes any bytes; does not verify. */
 gn_status *kir_parse(gn_arena *a, const char *text, size_t n, const char *origin, kir_kernel **out);
 
 gn_status *kir_verify(const kir_kernel *k); /* GN_ERR_INTERNAL with the instruction and the rule it breaks */
