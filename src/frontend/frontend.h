@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "ir/gir.h"
+#include "ir/train.h"
 
 typedef struct gn_ast gn_ast;
 
@@ -43,24 +44,6 @@ typedef struct gn_param {
     bool trainable;         /* false: buffers such as running statistics */
     double weight_decay;    /* resolved for this parameter from the train block */
 } gn_param;
-
-typedef enum gn_optimizer { GN_SGD, GN_ADAM, GN_ADAMW } gn_optimizer;
-typedef enum gn_schedule { GN_LR_CONSTANT, GN_LR_STEP, GN_LR_EXPONENTIAL, GN_LR_COSINE, GN_LR_LINEAR } gn_schedule;
-
-typedef struct gn_train_spec {
-    gn_optimizer optimizer;          /* semantics and defaults of torch.optim */
-    double lr, momentum, dampening, beta1, beta2, eps;
-    bool nesterov;
-    double clip_norm, clip_value;    /* 0: none; torch.nn.utils.clip_grad_norm_ / clip_grad_value_ */
-    gn_schedule schedule;            /* lr at 0-based step t:  STEP lr * gamma^floor(t / period); EXPONENTIAL lr * gamma^t;
-                                      * COSINE eta_min + (lr - eta_min) * (1 + cos(pi * t / period)) / 2; LINEAR from lr to lr * gamma over period steps */
-    double gamma, eta_min;
-    int64_t period;
-    int64_t epochs;
-    int64_t patience;                /* early stopping on validation: 0 off */
-    bool select_best;                /* report and keep the weights of the best validation epoch */
-    bool monitor_loss;               /* validation loss rather than accuracy */
-} gn_train_spec;
 
 typedef struct gn_model {
     const char *name;
