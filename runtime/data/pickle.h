@@ -1,0 +1,52 @@
+/* A restricted reader of Python pickles, protocols 0 to 5: enough for data, and nothing that runs.
+ *
+ * The stack machine can build numbers, strings, bytes, tuples, lists, dicts, numpy arrays and scalars, and scipy's
+ * csr_matrix.  Any other global is refused by name with its byte offset; so are sets, persistent ids, extension codes
+ * and out-of-band buffers.  Memory stays below a small multiple of the file's size whatever the file says: long strings
+ * and array data are not copied but point into it, so `bytes` must outlive the values.
+ * Format: Lib/pickletools.py of CPython. */
+#ifndef GN_RUNTIME_DATA_PICKLE_H
+#define GN_RUNTIME_DATA_PICKLE_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "runtime/data/csr.h"
+
+typedef enum gn_pickle_kind {
+    GN_PICKLE_NONE,
+    GN_PICKLE_BOOL,   /* u.i */
+    GN_PICKLE_INT,    /* u.i */
+    GN_PICKLE_FLOAT,  /* u.f */
+    GN_PICKLE_STR,    /* u.s, n bytes of UTF-8, not NUL-terminated */
+    GN_PICKLE_BYTES,  /* u.s, n bytes; also Python 2's str */
+    GN_PICKLE_TUPLE,  /* u.item, n */
+    GN_PICKLE_LIST,   /* u.item, n */
+    GN_PICKLE_DICT,   /* u.item, n: key, value, key, value, ... in the order of insertion; a later key wins */
+    GN_PICKLE_GLOBAL, /* u.i: a row of the table in pickle_objects.c */
+    GN_PICKLE_DTYPE,  /* u.array, whose kind, size and byte order are the type */
+    GN_PICKLE_ARRAY,  /* u.array */
+    GN_PICKLE_CSR,    /* u.csr */
+} gn_pickle_kind;
+
+typedef struct gn_pickle_value {
+    gn_pickle_kind kind;
+    uint32_t n;
+    union {
+        int64_t i;
+        double f;
+        const char *s;
+        struct gn_pickle_value **item;
+        gn_ndarray *array;
+        gn_csr_arrays *csr;
+    } u;
+} gn_pickle_value;
+
+/* The values live in `a` (initialised by the caller, its limit and boundary are used and put back). `origin` names the
+ * file in errors.  GN_ERR_DATA, GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char *origin,
+                                        gn_pickle_value **out);
+
+const char *gn_pickle_kind_name(gn_pickle_kind kind);
+bool gn_pickle_is_text(const gn_pickle_value *v, const char *text); /* str or bytes, equal to text */
+
+#endif

@@ -1,0 +1,37 @@
+/* What the two halves of the pickle reader share: the machine (pickle.c) and the objects it may build
+ * (pickle_objects.c). */
+#ifndef GN_RUNTIME_DATA_PICKLE_MACHINE_H
+#define GN_RUNTIME_DATA_PICKLE_MACHINE_H
+
+#include "runtime/data/pickle.h"
+
+typedef gn_pickle_value value;
+
+typedef struct machine {
+    gn_arena *arena;
+    const char *origin;
+    const unsigned char *p;
+    size_t n, at;
+    size_t op_at; /* offset of the opcode being run, for errors */
+    GN_VEC(value *) stack;
+    GN_VEC(uint32_t) marks; /* stack heights */
+    GN_VEC(value *) memo;
+    value *none, *no, *yes, *empty_tuple; /* shared: nothing changes them */
+} machine;
+
+/* GN_ERR_DATA "origin: byte N: ..." */
+gn_status *gn_pickle_error(const machine *m, const char *file, int line, const char *fmt, ...) GN_PRINTF(4, 5);
+#define PICKLE_FAIL(m, ...) return gn_pickle_error((m), __FILE__, __LINE__, __VA_ARGS__)
+
+value *gn_pickle_new(machine *m, gn_pickle_kind kind);
+void gn_pickle_append(machine *m, value *list, value *v); /* also a dict's keys and values */
+
+/* A global as GLOBAL or STACK_GLOBAL name it; refused unless it is in the table. */
+GN_NODISCARD gn_status *gn_pickle_global(machine *m, const char *module, size_t nm, const char *name, size_t nn,
+                                         value **out);
+/* callable(*args), cls.__new__(cls, *args), object.__setstate__(state) */
+GN_NODISCARD gn_status *gn_pickle_reduce(machine *m, const value *f, value *args, value **out);
+GN_NODISCARD gn_status *gn_pickle_newobj(machine *m, const value *cls, const value *args, value **out);
+GN_NODISCARD gn_status *gn_pickle_build(machine *m, value *object, const value *state);
+
+#endif

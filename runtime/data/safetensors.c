@@ -1,0 +1,317 @@
+/* safetensors: eight bytes of header length, a JSON object of names to dtype, shape and data_offsets, the data.
+ * https://huggingface.co/docs/safetensors ; the same files are refused as the reference implementation refuses:
+ * overlaps, holes, bytes after the last tensor, repeated keys, a header beyond 100 MB. */
+#include "runtime/data/tensorfile.h"
+
+#include "runtime/data/file.h"
+#include "runtime/data/mem.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { MAX_HEADER = 100000000, MAX_RANK = 8 };
+
+static const struct {
+    const char *name;
+    gn_elem elem;
+} dtypes[] = {
+    {"F32", GN_F32}, {"F64", GN_F64}, {"BF16", GN_BF16}, {"F16", GN_F16},   {"I32", GN_I32},
+    {"I64", GN_I64}, {"U32", GN_U32}, {"U8", GN_U8},     {"BOOL", GN_BOOL},
+};
+enum { DTYPES = sizeof dtypes / sizeof *dtypes };
+
+void gn_tensor_file_free(gn_tensor_file *f)
+{
+    if (!f) return;
+    for (int i = 0; i < f->n; i++) {
+        free(f->tensors[i].name);
+        free(f->tensors[i].data);
+    }
+    for (int i = 0; i < f->n_meta; i++) {
+        free(f->meta_key[i]);
+        free(f->meta_value[i]);
+    }
+    free(f->tensors);
+    free(f->meta_key);
+    free(f->meta_value);
+    free(f);
+}
+
+const gn_named_tensor *gn_tensor_file_find(const gn_tensor_file *f, const char *name)
+{
+    for (int i = 0; i < f->n; i++)
+        if (strcmp(f->tensors[i].name, name) == 0) return &f->tensors[i];
+    return NULL;
+}
+
+const char *gn_tensor_file_meta(const gn_tensor_file *f, const char *key)
+{
+    for (int i = 0; i < f->n_meta; i++)
+        if (strcmp(f->meta_key[i], key) == 0) return f->meta_value[i];
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+typedef struct reading {
+    const char *origin;
+    const unsigned char *data;
+    uint64_t size; /* of the data */
+    gn_tensor_file *f;
+    uint64_t (*place)[2]; /* [n] offsets of the tensors, and which one: sorted to find holes */
+} reading;
+
+static char *copy(const char *s, gn_status **status)
+{
+    char *t = strdup(s);
+    if (!t && !*status) *status = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(s));
+    return t;
+}
+
+static gn_status *read_meta(reading *r, json_t *meta)
+{
+    const char *key;
+    json_t *value;
+    gn_status *s = NULL;
+    if (!json_is_object(meta)) GN_FAIL(GN_ERR_DATA, "%s: __metadata__: expected an object of strings", r->origin);
+    GN_MEM(r->f->meta_key, json_object_size(meta));
+    GN_MEM(r->f->meta_value, json_object_size(meta));
+    json_object_foreach(meta, key, value)
+    {
+        if (!json_is_string(value)) GN_FAIL(GN_ERR_DATA, "%s: __metadata__.%.64s: expected a string", r->origin, key);
+        int i = r->f->n_meta++;
+        r->f->meta_key[i] = copy(key, &s);
+        r->f->meta_value[i] = copy(json_string_value(value), &s);
+    }
+    return s;
+}
+
+static gn_status *read_shape(const reading *r, const char *name, json_t *shape, gn_named_tensor *t, uint64_t *bytes)
+{
+    if (!json_is_array(shape) || json_array_size(shape) > MAX_RANK)
+        GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: expected a shape of at most %d dimensions", r->origin, name, MAX_RANK);
+    t->rank = (int)json_array_size(shape);
+    *bytes = gn_elem_size(t->elem);
+    for (int k = 0; k < t->rank; k++) {
+        json_t *dim = json_array_get(shape, (size_t)k);
+        t->dim[k] = json_integer_value(dim);
+        if (!json_is_integer(dim) || t->dim[k] < 0 || __builtin_mul_overflow(*bytes, (uint64_t)t->dim[k], bytes))
+            GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: dimension %d is negative or too large", r->origin, name, k);
+    }
+    return NULL;
+}
+
+static gn_status *read_tensor(reading *r, const char *name, json_t *info)
+{
+    int i = r->f->n;
+    gn_named_tensor *t = &r->f->tensors[i];
+    json_t *offsets = json_object_get(info, "data_offsets");
+    const char *dtype = json_string_value(json_object_get(info, "dtype"));
+    int e = 0;
+    while (dtype && e < DTYPES && strcmp(dtypes[e].name, dtype) != 0) e++;
+    if (!dtype || e == DTYPES)
+        GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: dtype %.32s: expected F32, F64, BF16, F16, I32, I64, U32, U8 or BOOL",
+                r->origin, name, dtype ? dtype : "is missing");
+    t->elem = dtypes[e].elem;
+    uint64_t bytes, from, to;
+    GN_TRY(read_shape(r, name, json_object_get(info, "shape"), t, &bytes));
+    json_t *first = json_array_get(offsets, 0), *last = json_array_get(offsets, 1);
+    if (json_array_size(offsets) != 2 || !json_is_integer(first) || !json_is_integer(last) ||
+        json_integer_value(first) < 0 || json_integer_value(last) < json_integer_value(first))
+        GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: expected data_offsets [from, to]", r->origin, name);
+    from = (uint64_t)json_integer_value(first);
+    to = (uint64_t)json_integer_value(last);
+    if (to > r->size || to - from != bytes)
+        GN_FAIL(GN_ERR_DATA,
+                "%s: tensor %.64s: data_offsets [%llu, %llu]: expected %llu bytes within the %llu there are", r->origin,
+                name, (unsigned long long)from, (unsigned long long)to, (unsigned long long)bytes,
+                (unsigned long long)r->size);
+    gn_status *s = NULL;
+    t->name = copy(name, &s);
+    r->f->n++;
+    GN_TRY(s);
+    unsigned char *data;
+    GN_MEM(data, bytes);
+    t->data = memcpy(data, r->data + from, (size_t)bytes);
+    for (uint64_t k = 0; t->elem == GN_BOOL && k < bytes; k++)
+        if (data[k] > 1)
+            GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: element %llu is no boolean", r->origin, name,
+                    (unsigned long long)k);
+    r->place[i][0] = from;
+    r->place[i][1] = to;
+    return NULL;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    int first = (x[0] > y[0]) - (x[0] < y[0]);
+    return first ? first : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+static gn_status *check_places(const reading *r)
+{
+    uint64_t at = 0;
+    if (r->f->n) qsort(r->place, (size_t)r->f->n, sizeof *r->place, by_place);
+    for (int i = 0; i < r->f->n; i++) {
+        if (r->place[i][0] != at)
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: byte %llu of the data: a tensor starts at %llu: expected neither holes nor overlaps",
+                    r->origin, (unsigned long long)at, (unsigned long long)r->place[i][0]);
+        at = r->place[i][1];
+    }
+    if (at != r->size)
+        GN_FAIL(GN_ERR_DATA, "%s: %llu bytes of data, but the tensors have %llu", r->origin,
+                (unsigned long long)r->size, (unsigned long long)at);
+    return NULL;
+}
+
+static gn_status *read_header(reading *r, json_t *root)
+{
+    const char *name;
+    json_t *info;
+    if (!json_is_object(root)) GN_FAIL(GN_ERR_DATA, "%s: expected a JSON object as header", r->origin);
+    GN_MEM(r->f->tensors, json_object_size(root));
+    GN_MEM(r->place, json_object_size(root));
+    json_object_foreach(root, name, info)
+    {
+        if (strcmp(name, "__metadata__") == 0)
+            GN_TRY(read_meta(r, info));
+        else
+            GN_TRY(read_tensor(r, name, info));
+    }
+    return check_places(r);
+}
+
+gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin, gn_tensor_file **out)
+{
+    const unsigned char *p = bytes;
+    uint64_t header = 0;
+    if (n < 8) GN_FAIL(GN_ERR_DATA, "%s: %zu bytes: expected a safetensors file", origin, n);
+    for (int i = 8; i-- > 0;) header = header << 8 | p[i];
+    if (header > MAX_HEADER || header > n - 8)
+        GN_FAIL(GN_ERR_DATA, "%s: a header of %llu bytes in a file of %zu: truncated, or not safetensors", origin,
+                (unsigned long long)header, n);
+    if (header == 0 || p[8] != '{') GN_FAIL(GN_ERR_DATA, "%s: byte 8: expected the { of a safetensors header", origin);
+    json_error_t e;
+    json_t *root = json_loadb((const char *)p + 8, (size_t)header, JSON_REJECT_DUPLICATES, &e);
+    if (!root) GN_FAIL(GN_ERR_DATA, "%s: byte %d: %s", origin, e.position + 8, e.text);
+    reading r = {.origin = origin, .data = p + 8 + header, .size = n - 8 - header};
+    gn_status *s = NULL;
+    r.f = gn_mem_alloc(1, sizeof *r.f);
+    if (r.f)
+        s = read_header(&r, root);
+    else
+        s = GN_ERROR(GN_ERR_NOMEM, "%s: out of memory", origin);
+    json_decref(root);
+    free(r.place);
+    if (s)
+        gn_tensor_file_free(r.f);
+    else
+        *out = r.f;
+    return s;
+}
+
+gn_status *gn_safetensors_read(const char *path, gn_tensor_file **out)
+{
+    gn_bytes b;
+    GN_TRY(gn_file_read(path, &b));
+    gn_status *s = gn_safetensors_parse(b.p, b.n, path, out);
+    gn_bytes_free(&b);
+    return s;
+}
+
+/* ---- writing ---- */
+
+static const char *dtype_name(gn_elem elem)
+{
+    int e = 0;
+    while (dtypes[e].elem != elem) e++;
+    return dtypes[e].name;
+}
+
+static uint64_t bytes_of(const gn_named_tensor *t)
+{
+    uint64_t n = gn_elem_size(t->elem);
+    for (int k = 0; k < t->rank; k++) n *= (uint64_t)t->dim[k];
+    return n;
+}
+
+static json_t *describe(const gn_named_tensor *t, uint64_t from)
+{
+    json_t *shape = json_array();
+    for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_name(t->elem), "shape", shape, "data_offsets",
+                     (json_int_t)from, (json_int_t)(from + bytes_of(t)));
+}
+
+static gn_status *add_meta(const gn_tensor_file *f, json_t *root)
+{
+    if (f->n_meta == 0) return NULL;
+    json_t *meta = json_object();
+    json_object_set_new(root, "__metadata__", meta);
+    for (int i = 0; i < f->n_meta; i++)
+        if (json_object_set_new(meta, f->meta_key[i], json_string(f->meta_value[i])) != 0)
+            GN_FAIL(GN_ERR_USAGE, "metadata '%s' is not UTF-8", f->meta_key[i]);
+    return NULL;
+}
+
+/* Larger elements first, so that each tensor is aligned to its own; else in the order given. */
+static gn_status *add_tensors(const gn_tensor_file *f, json_t *root, int *order)
+{
+    uint64_t at = 0;
+    int k = 0;
+    for (size_t size = 8; size > 0; size /= 2)
+        for (int i = 0; i < f->n; i++)
+            if (gn_elem_size(f->tensors[i].elem) == size) order[k++] = i;
+    for (int i = 0; i < f->n; i++) {
+        const gn_named_tensor *t = &f->tensors[order[i]];
+        if (json_object_get(root, t->name) || strcmp(t->name, "__metadata__") == 0)
+            GN_FAIL(GN_ERR_USAGE, "two tensors are named '%s'", t->name);
+        if (json_object_set_new(root, t->name, describe(t, at)) != 0)
+            GN_FAIL(GN_ERR_USAGE, "a tensor's name is not UTF-8: '%s'", t->name);
+        at += bytes_of(t);
+    }
+    return NULL;
+}
+
+/* The header is padded with spaces so that the data start at a multiple of eight. */
+static gn_status *write_all(const gn_tensor_file *f, json_t *root, const int *order, const char *path)
+{
+    char *text = json_dumps(root, JSON_COMPACT);
+    if (!text) GN_FAIL(GN_ERR_NOMEM, "out of memory: a safetensors header");
+    size_t n = strlen(text), padded = (n + 7) / 8 * 8;
+    unsigned char length[8];
+    for (int i = 0; i < 8; i++) length[i] = (unsigned char)((uint64_t)padded >> (8 * i));
+    gn_out o;
+    gn_status *s = gn_out_open(&o, path);
+    if (s) {
+        free(text);
+        return s;
+    }
+    fwrite(length, 1, sizeof length, o.f);
+    fwrite(text, 1, n, o.f);
+    fprintf(o.f, "%*s", (int)(padded - n), "");
+    free(text);
+    for (int i = 0; i < f->n; i++) {
+        const gn_named_tensor *t = &f->tensors[order[i]];
+        uint64_t bytes = bytes_of(t);
+        if (bytes) fwrite(t->data, 1, (size_t)bytes, o.f);
+    }
+    return gn_out_close(&o, NULL);
+}
+
+gn_status *gn_safetensors_write(const char *path, const gn_tensor_file *f)
+{
+    int *order;
+    GN_MEM(order, f->n);
+    json_t *root = json_object();
+    gn_status *s = root ? add_meta(f, root) : GN_ERROR(GN_ERR_NOMEM, "out of memory: a safetensors header");
+    if (!s) s = add_tensors(f, root, order);
+    if (!s) s = write_all(f, root, order, path);
+    json_decref(root);
+    free(order);
+    return s;
+}

@@ -1,0 +1,373 @@
+/* synthetic:nodes=N,edges=E,...  A seeded Chung-Lu graph: expected degrees follow a power law, most edges stay within a
+ * community, labels follow communities and features follow labels, so that training has something to find.
+ *
+ * F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", 2002.  Weights are
+ * integers and draws are Philox words, so a graph is the same on every machine whose pow() rounds alike. */
+#include "base/map.h"
+#include "base/philox.h"
+#include "runtime/data/csr.h"
+#include "runtime/data/mem.h"
+#include "runtime/data/readers.h"
+#include "runtime/data/text.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct params {
+    double nodes, edges, features, classes; /* counts */
+    double density, exponent, communities, seed;
+} params;
+
+static const struct key {
+    const char *name;
+    size_t at;
+    double least, most;
+    bool whole;
+} keys[] = {
+    {"nodes", offsetof(params, nodes), 1, GN_MAX_NODES, true},
+    {"edges", offsetof(params, edges), 0, 0x1p48, true},
+    {"features", offsetof(params, features), 0, INT32_MAX, true},
+    {"classes", offsetof(params, classes), 0, 1 << 20, true},
+    {"density", offsetof(params, density), 0, 1, false},
+    {"exponent", offsetof(params, exponent), 1.001, 1e6, false},
+    {"communities", offsetof(params, communities), 1, 1 << 20, true},
+    {"seed", offsetof(params, seed), 0, 0x1p53, true},
+};
+enum { KEYS = sizeof keys / sizeof *keys };
+
+static gn_status *parse_pair(gn_span pair, params *p)
+{
+    const char *eq = memchr(pair.p, '=', (size_t)(pair.end - pair.p));
+    gn_span name = {pair.p, eq ? eq : pair.end}, value = {eq ? eq + 1 : pair.end, pair.end};
+    for (int k = 0; k < KEYS; k++) {
+        double v;
+        if (!gn_span_is(name, keys[k].name)) continue;
+        if (!gn_span_float(value, &v) || !(v >= keys[k].least && v <= keys[k].most) || (keys[k].whole && v != floor(v)))
+            GN_FAIL(GN_ERR_USAGE, "synthetic: %s=%s: expected %s from %.10g to %.10g", keys[k].name,
+                    gn_span_show(value).s, keys[k].whole ? "a whole number" : "a number", keys[k].least, keys[k].most);
+        memcpy((char *)p + keys[k].at, &v, sizeof v);
+        return NULL;
+    }
+    const char *names[KEYS];
+    for (int k = 0; k < KEYS; k++) names[k] = keys[k].name;
+    gn_shown shown = gn_span_show(name);
+    const char *near = gn_nearest(shown.s, names, KEYS);
+    GN_FAIL(GN_ERR_USAGE,
+            "synthetic: unknown key '%s'%s%s%s: expected nodes, edges, features, classes, density, "
+            "exponent, communities or seed",
+            shown.s, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+static gn_status *parse_params(const char *text, uint64_t seed, params *p)
+{
+    *p = (params){.nodes = -1, .edges = -1, .density = 1, .exponent = 2.3, .seed = -1};
+    gn_span all = {text, text + strlen(text)}, pair;
+    while (gn_text_word(&all, true, &pair)) GN_TRY(parse_pair(pair, p));
+    if (p->nodes < 0 || p->edges < 0)
+        GN_FAIL(GN_ERR_USAGE, "synthetic: expected at least nodes=N,edges=E, got '%s'", text);
+    if (fmod(p->edges, 2) != 0)
+        GN_FAIL(GN_ERR_USAGE, "synthetic: edges=%.0f: expected an even number, both directions are counted", p->edges);
+    if (p->edges > p->nodes * (p->nodes - 1))
+        GN_FAIL(GN_ERR_USAGE, "synthetic: edges=%.0f: %.0f nodes have at most %.0f", p->edges, p->nodes,
+                p->nodes * (p->nodes - 1));
+    if (p->communities == 0) p->communities = p->classes > 0 ? p->classes : 1;
+    if (p->seed < 0) p->seed = (double)(seed & ((UINT64_C(1) << 53) - 1));
+    return NULL;
+}
+
+/* ---- random draws: one site a purpose, one counter a site ---- */
+
+typedef enum site {
+    SITE_COMMUNITY = 0x51,
+    SITE_NAME,
+    SITE_EDGE,
+    SITE_CENTER,
+    SITE_NOISE,
+    SITE_COLUMN,
+    SITE_LABEL
+} site;
+
+typedef struct stream {
+    uint32_t key, site;
+    uint64_t at;
+} stream;
+
+static uint64_t draw(stream *s)
+{
+    uint64_t i = s->at++;
+    return gn_philox2x32((uint32_t)i, (uint32_t)(i >> 32) ^ s->site * GN_PHILOX_W, s->key);
+}
+
+__extension__ typedef unsigned __int128 wide;
+
+/* Uniform in [0, n): the bias is below n * 2^-64. */
+static uint64_t below(stream *s, uint64_t n) { return (uint64_t)((wide)draw(s) * n >> 64); }
+
+/* ---- edges ---- */
+
+/* Ranks are nodes before they get their final, shuffled numbers: sorted by community. */
+typedef struct model {
+    uint32_t key;
+    int64_t n, communities;
+    uint64_t *sum;      /* [n + 1] running sum of the ranks' weights */
+    int64_t *start;     /* [communities + 1] first rank of a community */
+    int32_t *community; /* [n] of a rank */
+    int32_t *node;      /* [n] number of a rank */
+    uint64_t *set;      /* open addressing: pair + 1, 0 is empty */
+    uint64_t mask;
+    uint64_t *pair; /* [m] min << 32 | max, of ranks */
+    int64_t m;
+} model;
+
+static void free_model(model *g)
+{
+    free(g->sum);
+    free(g->start);
+    free(g->community);
+    free(g->node);
+    free(g->set);
+    free(g->pair);
+}
+
+/* The i-th largest expected degree of a power law is proportional to (i + i0)^(-1/(exponent-1)); those above the square
+ * root of the number of ends are cut, since no pair may be likelier than 1. */
+static gn_status *make_ranks(model *g, const params *p)
+{
+    double *weight, total = 0, power = -1 / (p->exponent - 1);
+    int64_t n = g->n;
+    stream com = {g->key, SITE_COMMUNITY, 0}, name = {g->key, SITE_NAME, 0};
+    GN_MEM(g->community, n);
+    GN_MEM(g->node, n);
+    GN_MEM(g->start, g->communities + 2);
+    GN_MEM(g->sum, n + 1);
+    for (int64_t i = 0; i < n; i++) g->start[below(&com, (uint64_t)g->communities) + 2]++;
+    for (int64_t c = 0; c < g->communities; c++) g->start[c + 2] += g->start[c + 1];
+    GN_MEM(weight, n);
+    for (int64_t i = 0; i < n; i++) total += weight[i] = pow((double)(i + 1), power);
+    double scale = p->edges / total, most = sqrt(p->edges);
+    com.at = 0; /* the same draws again, now placing the i-th weight */
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t c = below(&com, (uint64_t)g->communities);
+        int64_t rank = g->start[c + 1]++;
+        double degree = weight[i] * scale;
+        g->community[rank] = (int32_t)c;
+        g->sum[rank + 1] = (uint64_t)((degree < most ? degree : most) * 0x1p16) + 1;
+    }
+    free(weight);
+    for (int64_t i = 0; i < n; i++) g->sum[i + 1] += g->sum[i];
+    for (int64_t i = 0; i < n; i++) g->node[i] = (int32_t)i;
+    for (int64_t i = n - 1; i > 0; i--) {
+        int64_t j = (int64_t)below(&name, (uint64_t)i + 1);
+        int32_t t = g->node[i];
+        g->node[i] = g->node[j];
+        g->node[j] = t;
+    }
+    return NULL;
+}
+
+/* A rank in [from, to) with probability proportional to its weight. */
+static int64_t draw_rank(const model *g, stream *s, int64_t from, int64_t to)
+{
+    uint64_t x = g->sum[from] + below(s, g->sum[to] - g->sum[from]);
+    while (to - from > 1) {
+        int64_t mid = from + (to - from) / 2;
+        if (g->sum[mid] <= x)
+            from = mid;
+        else
+            to = mid;
+    }
+    return from;
+}
+
+/* False when the pair is a loop or known. */
+static bool add_pair(model *g, int64_t a, int64_t b)
+{
+    if (a == b) return false;
+    uint64_t pair = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
+    uint64_t i = pair * UINT64_C(0x9E3779B97F4A7C15) >> 20 & g->mask;
+    for (; g->set[i]; i = (i + 1) & g->mask)
+        if (g->set[i] == pair + 1) return false;
+    g->set[i] = pair + 1;
+    g->pair[g->m++] = pair;
+    return true;
+}
+
+/* Draws until `want` pairs are there; four fifths of the draws stay within a community.  When hubs are saturated and
+ * most draws repeat, the rest is drawn uniformly. */
+static gn_status *draw_pairs(model *g, int64_t want)
+{
+    uint64_t slots = 64, tries = 0;
+    stream s = {g->key, SITE_EDGE, 0};
+    while (slots < (uint64_t)want * 2) slots *= 2;
+    GN_MEM(g->set, slots);
+    GN_MEM(g->pair, want);
+    g->mask = slots - 1;
+    while (g->m < want) {
+        if (++tries > (uint64_t)want * 8 + 1000) {
+            add_pair(g, (int64_t)below(&s, (uint64_t)g->n), (int64_t)below(&s, (uint64_t)g->n));
+            continue;
+        }
+        int64_t a = draw_rank(g, &s, 0, g->n), c = g->community[a];
+        bool inside = below(&s, 5) != 0;
+        add_pair(g, a, inside ? draw_rank(g, &s, g->start[c], g->start[c + 1]) : draw_rank(g, &s, 0, g->n));
+    }
+    return NULL;
+}
+
+/* Dense graphs, where drawing would mostly repeat: goes through all pairs once and keeps each with the chance that
+ * leaves exactly `want` (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S).  Degrees are nearly equal in such
+ * graphs whatever the exponent says.  Called only when there are at most four times `want` pairs. */
+static gn_status *choose_pairs(model *g, int64_t want)
+{
+    int64_t all = g->n * (g->n - 1) / 2, left = want;
+    stream s = {g->key, SITE_EDGE, 0};
+    GN_MEM(g->pair, want);
+    for (int64_t a = 0; a < g->n; a++) {
+        for (int64_t b = a + 1; b < g->n; b++, all--) {
+            if (below(&s, (uint64_t)all) >= (uint64_t)left) continue;
+            g->pair[g->m++] = (uint64_t)a << 32 | (uint64_t)b;
+            left--;
+        }
+    }
+    return NULL;
+}
+
+static gn_status *make_edges(model *g, int64_t want, gn_dataset *d)
+{
+    gn_edges e = {0};
+    if (want > g->n * (g->n - 1) / 2 / 4)
+        GN_TRY(choose_pairs(g, want));
+    else
+        GN_TRY(draw_pairs(g, want));
+    gn_status *s = gn_edges_reserve(&e, want * 2, false);
+    if (!s) {
+        for (int64_t i = 0; i < want; i++) {
+            e.src[i] = g->node[g->pair[i] >> 32];
+            e.dst[i] = g->node[g->pair[i] & UINT32_MAX];
+        }
+        e.n = want;
+        s = gn_edges_to_undirected(&e);
+    }
+    gn_edges_give(&e, d);
+    return s;
+}
+
+/* ---- labels and features ---- */
+
+/* Communities go round the classes; one node in ten has a class of its own choice. */
+static gn_status *make_labels(const model *g, gn_dataset *d)
+{
+    stream s = {g->key, SITE_LABEL, 0};
+    if (d->n_classes == 0) return NULL;
+    GN_MEM(d->y, d->n_nodes);
+    for (int64_t i = 0; i < g->n; i++) {
+        bool stray = below(&s, 10) == 0;
+        uint64_t any = below(&s, (uint64_t)d->n_classes);
+        d->y[g->node[i]] = (int32_t)(stray ? any : (uint64_t)g->community[i] % (uint64_t)d->n_classes);
+    }
+    return NULL;
+}
+
+/* Sum of a word's four bytes, centred and scaled to variance 1: near enough to a normal, and exact everywhere. */
+static float gaussian(uint32_t w)
+{
+    int sum = (int)(w & 255) + (int)(w >> 8 & 255) + (int)(w >> 16 & 255) + (int)(w >> 24);
+    return (float)(sum - 510) * (1 / 147.80055f);
+}
+
+/* A centre a class, 2.1 standard deviations apart whatever the width, and noise of variance 1. */
+static gn_status *make_dense(const model *g, gn_dataset *d)
+{
+    int64_t f = d->n_features, classes = d->n_classes ? d->n_classes : 1;
+    float *centre, scale = 1.5f / sqrtf((float)f);
+    int64_t total;
+    if (__builtin_mul_overflow(d->n_nodes, f, &total)) total = INT64_MAX;
+    GN_MEM(d->x, total);
+    if (__builtin_mul_overflow(classes, f, &total)) total = INT64_MAX;
+    GN_MEM(centre, total);
+    for (int64_t i = 0; i < total; i++) centre[i] = scale * gaussian(gn_random_u32(g->key, SITE_CENTER, (uint64_t)i));
+    float *x = d->x;
+    stream s = {g->key, SITE_NOISE, 0};
+    for (int64_t i = 0; i < d->n_nodes; i++) {
+        const float *c = centre + (d->y ? d->y[i] : 0) * f;
+        for (int64_t k = 0; k < f; k += 2) {
+            uint64_t w = draw(&s);
+            *x++ = c[k] + gaussian((uint32_t)w);
+            if (k + 1 < f) *x++ = c[k + 1] + gaussian((uint32_t)(w >> 32));
+        }
+    }
+    free(centre);
+    return NULL;
+}
+
+/* Binary rows of `k` ones: a third of them from the class's own stretch of columns, the rest from anywhere. A column
+ * taken already gives way to the next free one. */
+static void draw_row(stream *s, int64_t class, int64_t classes, int64_t f, int64_t k, int64_t row, int64_t *stamp,
+                     int32_t *col)
+{
+    int64_t own = f / classes ? f / classes : 1;
+    for (int64_t i = 0; i < k; i++) {
+        bool topic = below(s, 3) == 0;
+        int64_t c = topic ? (class * own + (int64_t)below(s, (uint64_t)own)) % f : (int64_t)below(s, (uint64_t)f);
+        while (stamp[c] == row + 1) c = c + 1 == f ? 0 : c + 1;
+        stamp[c] = row + 1;
+        col[i] = (int32_t)c;
+    }
+}
+
+static int by_column(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static gn_status *make_sparse(const model *g, gn_dataset *d, double density)
+{
+    int64_t f = d->n_features, k = (int64_t)floor(density * (double)f + 0.5), nnz, *stamp;
+    if (k < 1) k = 1;
+    if (__builtin_mul_overflow(d->n_nodes, k, &nnz)) nnz = INT64_MAX;
+    GN_TRY(gn_csr_new(d->n_nodes, f, nnz, &d->x_csr));
+    GN_MEM(stamp, f);
+    stream s = {g->key, SITE_COLUMN, 0};
+    for (int64_t i = 0; i < d->n_nodes; i++) {
+        int32_t *col = d->x_csr->col + i * k;
+        draw_row(&s, d->y ? d->y[i] : 0, d->n_classes ? d->n_classes : 1, f, k, i, stamp, col);
+        qsort(col, (size_t)k, sizeof *col, by_column);
+        d->x_csr->ptr[i + 1] = (i + 1) * k;
+    }
+    for (int64_t i = 0; i < nnz; i++) d->x_csr->val[i] = 1;
+    free(stamp);
+    return NULL;
+}
+
+static gn_status *make(model *g, const params *p, gn_dataset *d)
+{
+    g->n = d->n_nodes = (int64_t)p->nodes;
+    g->communities = (int64_t)p->communities;
+    g->key = gn_rng_key((uint64_t)p->seed, 0);
+    d->n_features = (int64_t)p->features;
+    d->n_classes = (int64_t)p->classes;
+    GN_TRY(make_ranks(g, p));
+    GN_TRY(make_edges(g, (int64_t)p->edges / 2, d));
+    GN_TRY(make_labels(g, d));
+    if (d->n_features == 0) return NULL;
+    return p->density < 1 ? make_sparse(g, d, p->density) : make_dense(g, d);
+}
+
+gn_status *gn_synthetic_read(const char *text, gn_reading *r, gn_dataset **out)
+{
+    params p;
+    gn_dataset *d;
+    model g = {0};
+    GN_TRY(parse_params(text, r->opt->seed, &p));
+    GN_TRY(gn_dataset_new("synthetic", &d));
+    gn_status *s = make(&g, &p, d);
+    free_model(&g);
+    r->undirected = true;
+    if (s)
+        gn_dataset_free(d);
+    else
+        *out = d;
+    return s;
+}
