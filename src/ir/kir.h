@@ -44,17 +44,22 @@ extern const char *const kir_red_name[KIR_RED_COUNT];
  *   UNROLL  one after another, written out (constant bounds)
  *   VECTOR  lanes of a vector: constant bounds, or any bounds with a body of straight-line instructions.  The body is
  *           evaluated for several iterations at once; with constant bounds it is written out chunk by chunk, so that
- *           everything that depends on the induction variable alone is a constant
- *   THREAD  independent workers take ranges of iterations
- *   BLOCK, WARP, LANE   a GPU's */
+ *           everything that depends on the induction variable alone is a constant.  In it: no vector loop; serial and
+ *           unrolled loops and IFs only where their bounds and condition are the same for all lanes
+ *   THREAD  independent workers take ranges of iterations.  Each runs what stands before the loop for itself, so that
+ *           may not store to buffers, nor load what the kernel writes
+ *   BLOCK   takes the place of THREAD where a worker is a group of lanes that share tiles
+ *   WARP    in a BLOCK loop: subgroups of it.  LANE, in a BLOCK or WARP loop: its lanes.  Iterations of different WARP
+ *           and LANE loops of one BLOCK iteration may run in any order unless a BARRIER stands between them */
 typedef enum kir_unit { KIR_SERIAL, KIR_UNROLL, KIR_VECTOR, KIR_THREAD, KIR_BLOCK, KIR_WARP, KIR_LANE, KIR_UNIT_COUNT } kir_unit;
 extern const char *const kir_unit_name[KIR_UNIT_COUNT];
 
 /* How iterations of a loop may meet in memory that outlives them (the words of TACO: Kjolstad et al., OOPSLA 2017).
  *   NONE    no element is written by one iteration and touched by another
- *   PRIVATE they share tiles of their own copy each only
+ *   PRIVATE they share nothing but tiles declared outside, as scratch: each has a copy of its own.  What one iteration
+ *           writes no other reads, and nobody after the loop
  *   REDUCE  they meet in TACC/TFMA on the same tile element, and only there
- *   ORDERED they must run in order (serial) */
+ *   ORDERED they must run in order (serial or unrolled) */
 typedef enum kir_race { KIR_NONE, KIR_PRIVATE, KIR_REDUCE, KIR_ORDERED, KIR_RACE_COUNT } kir_race;
 extern const char *const kir_race_name[KIR_RACE_COUNT];
 
@@ -154,7 +159,10 @@ void kir_print(const kir_kernel *k, gn_buf *out); /* takes broken kernels too */
 /* GN_ERR_MODEL with origin:line:column for text that does not parse.  Takes any bytes; does not verify. */
 gn_status *kir_parse(gn_arena *a, const char *text, size_t n, const char *origin, kir_kernel **out);
 
-gn_status *kir_verify(const kir_kernel *k); /* GN_ERR_INTERNAL with the instruction and the rule it breaks */
+/* kir_verify.c: everything that this file and kir.def demand that can be seen without running the kernel.
+ * GN_ERR_INTERNAL with the instruction, as text, and the rule it breaks.  Takes any contents of the arrays. */
+#define KIR_MAX_TILE ((int64_t)1 << 20) /* elements of a tile */
+gn_status *kir_verify(const kir_kernel *k);
 
 /* kir_eval.c: runs a kernel on real buffers, one iteration after another, in double or in element precision.
  * Checks every index, reads of tiles that were never written, and races: two iterations of a NONE/PRIVATE loop that

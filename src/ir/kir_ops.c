@@ -18,7 +18,7 @@ kir_id kir_iconst(kir_kernel *k, kir_cursor *c, int64_t v)
 
 kir_id kir_fconst(kir_kernel *k, kir_cursor *c, gn_elem e, double v)
 {
-    return emit(k, c, (kir_inst){.op = KIR_CONST, .elem = (uint8_t)e, .fimm = e == GN_F32 ? (double)(float)v : v});
+    return emit(k, c, (kir_inst){.op = KIR_CONST, .elem = (uint8_t)e, .fimm = v});
 }
 
 kir_id kir_bconst(kir_kernel *k, kir_cursor *c, bool v)

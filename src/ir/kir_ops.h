@@ -7,7 +7,7 @@
 #include "ir/kir.h"
 
 kir_id kir_iconst(kir_kernel *k, kir_cursor *c, int64_t v);
-kir_id kir_fconst(kir_kernel *k, kir_cursor *c, gn_elem e, double v); /* rounded to e: f32 or f64 */
+kir_id kir_fconst(kir_kernel *k, kir_cursor *c, gn_elem e, double v); /* f32 or f64 */
 kir_id kir_bconst(kir_kernel *k, kir_cursor *c, bool v);
 kir_id kir_sym(kir_kernel *k, kir_cursor *c, int sym);
 kir_id kir_size_value(kir_kernel *k, kir_cursor *c, kir_size s); /* coef * sym + plus as an i64 */
