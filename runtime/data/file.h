@@ -26,7 +26,7 @@ GN_NODISCARD gn_status *gn_gunzip(const void *bytes, size_t n, const char *origi
  *     gn_out o;
  *     GN_TRY(gn_out_open(&o, path));
  *     fwrite(..., o.f);                    // errors may wait: stdio remembers them
- *     return gn_out_close(&o, status);     // publishes when status is NULL and nothing failed; else removes
+ *     return gn_out_close(&o, status);     // publishes when status is NULL and nothing failed; else removes */
 typedef struct gn_out {
     FILE *f;
     char *target, *temp; /* temp is NULL when written in place */

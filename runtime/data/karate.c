@@ -1,5 +1,4 @@
-/* Zachary's karate club, the graph the program uses when it is given none: samples/karate.graph, embedded by the build.
- */
+/* Zachary's karate club, the graph the program uses when it is given none: samples/karate.graph, embedded. */
 #include "runtime/data/readers.h"
 
 #include <stdlib.h>
