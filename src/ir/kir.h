@@ -45,7 +45,7 @@ extern const char *const kir_red_name[KIR_RED_COUNT];
  *   VECTOR  lanes of a vector: constant bounds, or any bounds with a body of straight-line instructions.  The body is
  *           evaluated for several iterations at once; with constant bounds it is written out chunk by chunk, so that
  *           everything that depends on the induction variable alone is a constant.  In it: no vector loop; serial and
- *           unrolled loops and IFs only where their bounds and condition are the same for all lanes
+ *           unrolled loops whose bounds are the same for all lanes; IFs, which lanes may enter one by one
  *   THREAD  independent workers take ranges of iterations.  Each runs what stands before the loop for itself, so that
  *           may not store to buffers, nor load what the kernel writes
  *   BLOCK   takes the place of THREAD where a worker is a group of lanes that share tiles

@@ -15,6 +15,7 @@ typedef struct verifier {
     uint8_t *inside;       /* of a tile: declared in the vector loop */
     uint8_t *stored;       /* of a buffer */
     kir_id thread, vector; /* the loop that closes the kernel; the vector loop around, 0 = none */
+    bool masked;           /* in an if that only some lanes of it may enter */
     bool straight;         /* in a vector loop whose bounds are not constants */
     bool block, warp, lane;
     bool parallel; /* in the loop that closes the kernel */
@@ -170,7 +171,7 @@ static gn_status *check_lane_write(const verifier *v, kir_id i)
 {
     const kir_inst *in = kir_at(v->k, i), *loop = kir_at(v->k, v->vector);
     bool shared = in->op == KIR_STORE || (in->ref && !v->inside[in->ref]);
-    if (!v->vector || !shared || v->varies[in->a]) return NULL;
+    if (!v->vector || v->masked || !shared || v->varies[in->a]) return NULL;
     int64_t trips = const_trips(v->k, loop);
     if (trips == 0 || trips == 1) return NULL;
     bool meets = in->op == KIR_TACC || in->op == KIR_TFMA;
@@ -232,8 +233,11 @@ static gn_status *check_if(verifier *v, kir_id i)
 {
     const kir_inst *in = kir_at(v->k, i);
     RULE(!v->straight, "an if in a vector loop whose bounds are not constants");
-    RULE(!v->varies[in->a], "a condition differs from lane to lane; use select");
-    return check_block(v, in->body);
+    verifier outer = *v;
+    v->masked |= v->varies[in->a];
+    GN_TRY(check_block(v, in->body));
+    *v = outer;
+    return NULL;
 }
 
 static gn_status *check_inst(verifier *v, kir_id i)
