@@ -30,7 +30,8 @@ run: all
 	build/gnnc train samples/gcn.gnn --save build/gcn.safetensors
 	build/gnnc run samples/gcn.gnn --weights build/gcn.safetensors
 
-test: setup-test | build/build.ninja
+test: setup-test
+	@cmake --preset release --log-level=NOTICE -DGNNC_TESTS_REQUIRED=ON
 	cmake --build build -j$(JOBS)
 	ctest --preset release -j$(JOBS)
 
@@ -47,8 +48,8 @@ fuzz: setup-check
 	    [ -x $$f ] || continue; \
 	    name=$${f##*/fuzz_}; mkdir -p build-fuzz/corpus/$$name; \
 	    echo "fuzz_$$name for $(FUZZ_SECONDS) s"; \
-	    $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -artifact_prefix=build-fuzz/ \
-	        build-fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
+	    seeds=tests/fuzz/corpus/$$name; [ -d $$seeds ] || seeds=; \
+	    $$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name $$seeds || exit 1; \
 	done
 
 # Warnings are errors.
@@ -73,6 +74,7 @@ bench: all
 endif
 
 install: all
+	cmake --build build --target installable -j$(JOBS)
 	cmake --install build --prefix "$(PREFIX)" --strip
 
 clean:

@@ -26,7 +26,15 @@ target_link_libraries(gnnc_zip INTERFACE ${GNNC_MINIZIP} ${GNNC_ZLIB})
 # jansson: safetensors' headers, lock files.
 gnnc_find(GNNC_JANSSON jansson)
 add_library(gnnc_json INTERFACE)
-target_link_libraries(gnnc_json INTERFACE ${GNNC_JANSSON})
+if(GNNC_JANSSON MATCHES "\\.a$")
+  # Debian's archive is not fit for a shared object.
+  find_library(GNNC_JANSSON_SHARED NAMES jansson)
+  mark_as_advanced(GNNC_JANSSON_SHARED)
+  set(in_shared "$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>")
+  target_link_libraries(gnnc_json INTERFACE "$<IF:${in_shared},${GNNC_JANSSON_SHARED},${GNNC_JANSSON}>")
+else()
+  target_link_libraries(gnnc_json INTERFACE ${GNNC_JANSSON})
+endif()
 
 # LLVM 19 through its C API.  llvm-config also names z3 and libxml2, which only parts use that the C API's users of code
 # generation do not reach; compression (zlib, zstd) is reached by the object file readers.
