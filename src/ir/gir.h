@@ -124,14 +124,17 @@ gir_type gir_tensor(gn_elem e, gir_space_id s, int rank, const int64_t *dim);
 const char *gir_type_text(const gir_program *p, const gir_type *t); /* "node f32[16]"; in the arena */
 
 /* Result type of an operator.  `want` gives the type where operands do not determine it (leaves, const, cast, broadcast,
- * reshape, slice, pad, random); graph operators add their new spaces to the program.  False: *why says what is wrong
- * in the user's terms (in the arena). */
+ * reshape, slice, pad, random); elsewhere it is NULL or must be the result.  Graph operators add their new spaces to the
+ * program, or check those that `want` names.  False: *why says what is wrong in the user's terms (in the arena). */
 bool gir_infer(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
                gir_type *out, const char **why);
 
 /* Appends a value.  Types are inferred; returns 0 and sets *why (may be NULL) when they do not fit. */
 gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
                 const char **why);
+
+/* Appends a value of a known type, unchecked: for code that copies.  A graph becomes the graph of its edge space. */
+gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *type);
 
 /* The same for code that knows its types fit (passes, gradients); a misfit is a defect and gives a value that the
  * verifier reports. */
@@ -151,6 +154,10 @@ gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t);
 gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst); /* adds the edge space */
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
+
+/* The value that tells how many rows a space has at run time: an edge space's graph, else the first graph or input over
+ * the space.  0 where none is needed (none, a known size) or there is none.  Whoever drops values keeps this one. */
+gir_id gir_space_source(const gir_program *p, gir_space_id s);
 
 /* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`); spaces of `from`
  * must have been copied with gir_clone_spaces.  The basis of every pass that rebuilds a program. */

@@ -1,0 +1,259 @@
+/* Building a tensor-IR program: values, spaces, outputs. */
+#include "ir/gir.h"
+
+#include <string.h>
+
+const gir_op_info gir_ops[GIR_OP_COUNT] = {
+    [GIR_INVALID] = {"invalid", 0, GIR_CLASS_LEAF, "-", "a misfit; no program that verifies has one"},
+#define OP(id, text, arity, cls, attrs, doc) [GIR_##id] = {text, arity, GIR_CLASS_##cls, attrs, doc},
+#include "ir/ops.def"
+#undef OP
+};
+
+gir_op gir_op_by_name(const char *text)
+{
+    for (int op = GIR_INVALID + 1; op < GIR_OP_COUNT; op++)
+        if (strcmp(gir_ops[op].text, text) == 0) return (gir_op)op;
+    return GIR_INVALID;
+}
+
+gir_program *gir_program_new(gn_arena *a, const char *name)
+{
+    gir_program *p = GN_NEW(a, gir_program);
+    p->arena = a;
+    p->name = gn_arena_strdup(a, name);
+    GN_PUSH(a, p->nodes, (gir_node){0});
+    GN_PUSH(a, p->spaces, ((gir_space){.name = "none", .kind = GIR_NONE, .size = 1}));
+    return p;
+}
+
+static bool space_name_taken(const gir_program *p, const char *name)
+{
+    for (uint32_t s = 0; s < p->spaces.n; s++)
+        if (strcmp(p->spaces.p[s].name, name) == 0) return true;
+    return false;
+}
+
+gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind, int64_t size)
+{
+    if (p->spaces.n > UINT16_MAX) return 0;
+    const char *unique = gn_arena_strdup(p->arena, name);
+    for (int k = 1; space_name_taken(p, unique); k++) unique = gn_arena_printf(p->arena, "%s.%d", name, k);
+    GN_PUSH(p->arena, p->spaces, ((gir_space){.name = unique, .kind = kind, .size = size}));
+    return (gir_space_id)(p->spaces.n - 1);
+}
+
+/* types ------------------------------------------------------------------------------------------------------------- */
+
+int64_t gir_row_elems(const gir_type *t)
+{
+    int64_t n = 1;
+    for (int k = 0; k < t->rank; k++) n *= t->dim[k];
+    return n;
+}
+
+bool gir_type_eq(const gir_type *a, const gir_type *b)
+{
+    if (a->is_graph != b->is_graph) return false;
+    if (a->is_graph) return a->src == b->src && a->dst == b->dst && a->edge == b->edge;
+    if (a->elem != b->elem || a->rank != b->rank || a->space != b->space) return false;
+    for (int k = 0; k < a->rank; k++)
+        if (a->dim[k] != b->dim[k]) return false;
+    return true;
+}
+
+gir_type gir_tensor(gn_elem e, gir_space_id s, int rank, const int64_t *dim)
+{
+    gir_type t = {.elem = (uint8_t)e, .rank = (uint8_t)rank, .space = s};
+    for (int k = 0; k < rank && k < GIR_MAX_RANK; k++) t.dim[k] = dim[k];
+    return t;
+}
+
+/* values ------------------------------------------------------------------------------------------------------------ */
+
+/* Keeps what the operator uses and clears the rest, so that equal values have equal attributes. */
+static gir_attr used_attr(gir_op op, const gir_attr *attr)
+{
+    gir_attr out = {0};
+    if (!attr) return out;
+    const char *at = gir_ops[op].attrs;
+    for (int k = 0; *at; k++) {
+        size_t n = strcspn(at, " ");
+        if (n == 4 && memcmp(at, "name", n) == 0)
+            out.name = attr->name;
+        else if (n == 5 && memcmp(at, "value", n) == 0)
+            out.f = attr->f;
+        else if (*at != '-' && k < 4)
+            out.i[k] = attr->i[k];
+        at += n + (at[n] == ' ');
+    }
+    return out;
+}
+
+gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *type)
+{
+    gir_node node = {.op = (uint16_t)op, .n_in = (uint16_t)n, .first_in = p->operands.n, .loc = p->loc};
+    node.type = *type;
+    node.attr = used_attr(op, attr);
+    gir_id id = p->nodes.n;
+    for (int k = 0; k < n; k++) GN_PUSH(p->arena, p->operands, in[k]);
+    GN_PUSH(p->arena, p->nodes, node);
+    if (node.type.is_graph && node.type.edge < p->spaces.n) {
+        gir_space *edge = &p->spaces.p[node.type.edge];
+        if (edge->kind == GIR_EDGE && edge->graph == 0) edge->graph = id;
+    }
+    return id;
+}
+
+gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
+                const char **why)
+{
+    gir_type out = {0};
+    const char *reason = NULL;
+    if (!gir_infer(p, op, n, in, attr, want, &out, &reason)) {
+        if (why) *why = reason;
+        return 0;
+    }
+    return gir_append(p, op, n, in, attr, &out);
+}
+
+/* Makes a value, or an invalid one that carries the reason to the verifier. */
+static gir_id must(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want)
+{
+    const char *why = NULL;
+    gir_id v = gir_make(p, op, n, in, attr, want, &why);
+    if (v) return v;
+    gir_type t = want && !want->is_graph ? *want : gir_tensor(GN_F32, 0, 0, NULL);
+    v = gir_append(p, GIR_INVALID, 0, NULL, NULL, &t);
+    gir_at(p, v)->attr.name = why;
+    return v;
+}
+
+gir_id gir_op1(gir_program *p, gir_op op, gir_id a) { return must(p, op, 1, &a, NULL, NULL); }
+
+gir_id gir_op2(gir_program *p, gir_op op, gir_id a, gir_id b)
+{
+    return must(p, op, 2, (const gir_id[]){a, b}, NULL, NULL);
+}
+
+gir_id gir_op3(gir_program *p, gir_op op, gir_id a, gir_id b, gir_id c)
+{
+    return must(p, op, 3, (const gir_id[]){a, b, c}, NULL, NULL);
+}
+
+gir_id gir_const(gir_program *p, const gir_type *t, double value)
+{
+    return must(p, GIR_CONST, 0, NULL, &(gir_attr){.f = value}, t);
+}
+
+gir_id gir_cast(gir_program *p, gir_id a, gn_elem e)
+{
+    gir_type t = *gir_type_of(p, a);
+    if (t.elem == e) return a;
+    t.elem = (uint8_t)e;
+    return must(p, GIR_CAST, 1, &a, NULL, &t);
+}
+
+gir_id gir_broadcast(gir_program *p, gir_id a, const gir_type *to)
+{
+    if (gir_type_eq(gir_type_of(p, a), to)) return a;
+    gir_type t = *to;
+    return must(p, GIR_BROADCAST, 1, &a, NULL, &t);
+}
+
+gir_id gir_reshape(gir_program *p, gir_id a, int rank, const int64_t *dim)
+{
+    gir_type t = gir_tensor((gn_elem)gir_type_of(p, a)->elem, gir_type_of(p, a)->space, rank, dim);
+    if (gir_type_eq(gir_type_of(p, a), &t)) return a;
+    return must(p, GIR_RESHAPE, 1, &a, NULL, &t);
+}
+
+gir_id gir_reduce(gir_program *p, gir_id a, int red, int64_t axes)
+{
+    if (axes == 0) return a;
+    return must(p, GIR_REDUCE, 1, &a, &(gir_attr){.i = {red, axes}}, NULL);
+}
+
+gir_id gir_space_reduce(gir_program *p, gir_id a, int red)
+{
+    return must(p, GIR_SPACE_REDUCE, 1, &a, &(gir_attr){.i = {red}}, NULL);
+}
+
+gir_id gir_gather(gir_program *p, gir_id g, gir_id x, int end)
+{
+    return must(p, GIR_GATHER, 2, (const gir_id[]){g, x}, &(gir_attr){.i = {end}}, NULL);
+}
+
+gir_id gir_scatter(gir_program *p, gir_id g, gir_id e, int end, int red)
+{
+    return must(p, GIR_SCATTER, 2, (const gir_id[]){g, e}, &(gir_attr){.i = {end, red}}, NULL);
+}
+
+gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb)
+{
+    return must(p, GIR_MATMUL, 2, (const gir_id[]){a, b}, &(gir_attr){.i = {ta, tb}}, NULL);
+}
+
+gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t)
+{
+    return must(p, op, 0, NULL, &(gir_attr){.name = gn_arena_strdup(p->arena, name)}, t);
+}
+
+gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst)
+{
+    gir_type t = {.is_graph = 1, .src = src, .dst = dst, .edge = gir_space_add(p, "edge", GIR_EDGE, -1)};
+    return gir_leaf(p, GIR_GRAPH, name, &t);
+}
+
+gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name)
+{
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op == op && n->attr.name && strcmp(n->attr.name, name) == 0) return v;
+    }
+    return 0;
+}
+
+void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value)
+{
+    GN_PUSH(p->arena, p->outputs, ((gir_output){kind, gn_arena_strdup(p->arena, name), value}));
+}
+
+gir_id gir_space_source(const gir_program *p, gir_space_id s)
+{
+    const gir_space *space = &p->spaces.p[s];
+    if (space->kind == GIR_EDGE) return space->graph;
+    if (space->size >= 0) return 0;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op == GIR_GRAPH && (n->type.src == s || n->type.dst == s)) return v;
+        if (n->op == GIR_INPUT && n->type.space == s) return v;
+    }
+    return 0;
+}
+
+/* copying ----------------------------------------------------------------------------------------------------------- */
+
+void gir_clone_frame(gir_program *to, const gir_program *from)
+{
+    to->spaces.n = 0;
+    for (uint32_t k = 0; k < from->spaces.n; k++) {
+        gir_space s = from->spaces.p[k];
+        s.graph = 0; /* set when the graph is copied */
+        GN_PUSH(to->arena, to->spaces, s);
+    }
+    to->files.n = 0;
+    for (uint32_t k = 0; k < from->files.n; k++) GN_PUSH(to->arena, to->files, from->files.p[k]);
+}
+
+gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map)
+{
+    const gir_node *n = gir_at(from, v);
+    gir_id *in = GN_NEW_N(to->arena, gir_id, n->n_in);
+    for (int k = 0; k < n->n_in; k++) in[k] = map[gir_in(from, v, k)];
+    gir_loc loc = to->loc;
+    to->loc = n->loc;
+    gir_id id = gir_append(to, (gir_op)n->op, n->n_in, in, &n->attr, &n->type);
+    to->loc = loc;
+    return id;
+}
