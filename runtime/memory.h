@@ -1,0 +1,24 @@
+/* Memory of the runtime: blocks aligned to 64 bytes, sizes checked for overflow.  Everything in runtime/ but the data
+ * readers allocates here, so that a test can make any one allocation fail. */
+#ifndef GN_RUNTIME_MEMORY_H
+#define GN_RUNTIME_MEMORY_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+enum { GN_ALIGN = 64 };
+
+/* count * size bytes at a multiple of 64, not initialised; never NULL on success, though a count of 0 has no bytes that
+ * may be touched.  GN_ERR_NOMEM names `what` and the bytes.  gn_block_zeroed: filled with zeros. */
+GN_NODISCARD gn_status *gn_block_new(int64_t count, size_t size, const char *what, void **out);
+GN_NODISCARD gn_status *gn_block_zeroed(int64_t count, size_t size, const char *what, void **out);
+void gn_block_free(void *block); /* NULL is fine */
+
+/* `bytes` rounded up to a multiple of 64; false when that overflows or bytes is negative. */
+bool gn_round_up(int64_t bytes, int64_t *out);
+
+/* For tests: the allocation that takes this counter from 1 to 0 fails (on this thread); 0: none does. */
+int64_t *gn_memory_fuse(void);
+
+#endif
