@@ -1,7 +1,8 @@
 /* Graph: a relation from source nodes to destination nodes, in CSR (by destination) and CSC (by source).
  *
  * Edge values live in stable CSR order: sorted by destination, ties in the user's order.  Built once, immutable
- * afterwards; any number of threads may read.  Indices are 32 bits wide unless a count needs 64. */
+ * afterwards; any number of threads may read.  Indices are 32 bits wide unless a count needs 64.
+ * A count or size that does not fit memory is GN_ERR_NOMEM; a graph that contradicts itself is GN_ERR_DATA. */
 #ifndef GN_RUNTIME_GRAPH_H
 #define GN_RUNTIME_GRAPH_H
 
@@ -12,31 +13,67 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What is known of a graph as a whole; computed when first asked for.  Only `symmetric` lets the CSR arrays stand for
+ * the CSC arrays bit for bit; `mutual` does where neither order of summation nor edge values matter. */
+typedef struct gn_graph_facts {
+    bool symmetric; /* COL_PTR equals ROW_PTR and CSC_ROW equals COL */
+    bool mutual;    /* u -> v as often as v -> u, for all u and v */
+    bool sorted;    /* sources ascend within every destination */
+    bool unique;    /* no edge twice */
+    bool loops;     /* has an edge v -> v */
+    int64_t max_in_degree, max_out_degree;
+    int64_t isolated; /* destinations without an edge */
+} gn_graph_facts;
+
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
-    gn_elem index;                        /* I32 or I64: of all arrays but VALUE */
-    void *array[GN_GRAPH_ARRAY_COUNT];    /* 64-byte aligned; CSC arrays and ROW are made when first asked for */
-    /* facts, computed when first asked for (gn_graph_facts) */
-    int symmetric;                        /* -1 unknown; 1: CSC of it equals its CSR and both are sorted by neighbour */
-    int64_t max_in_degree;
+    gn_elem index;                     /* I32 or I64: of all arrays but VALUE */
+    bool derived;                      /* has FROM and IMAGE */
+    void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when first required */
 } gn_graph;
 
 /* From an edge list, checked: every index in range (the error names edge, value and limit), counts fit. Copies. */
 GN_NODISCARD gn_status *gn_graph_from_coo(int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src,
                                           const int64_t *dst, gn_graph **out);
 
-/* The pattern of a sparse matrix given by rows (ptr [rows+1], col [nnz], val [nnz] or NULL): edges col -> row, VALUE set.
- * Zero values are kept as edges: the pattern is what the caller says it is. */
+/* The pattern of a sparse matrix given by rows (ptr [rows+1], col [nnz], val [nnz]; val NULL: all 1): edges col -> row,
+ * VALUE set.  Zero values are kept as edges: the pattern is what the caller says it is. */
 GN_NODISCARD gn_status *gn_graph_from_csr(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col,
                                           const float *val, gn_graph **out);
 
+/* The pattern of a dense row-major matrix: an edge where the value is not 0 (a NaN is not 0). */
+GN_NODISCARD gn_status *gn_graph_from_dense(int64_t rows, int64_t cols, const float *x, gn_graph **out);
+
 /* GN_ERR_DATA when loops are asked of a graph whose ends differ in size. Order of edges as ops.def says: the derived
- * graph's user list is the parent's user list with edges dropped and loops 0..n-1 appended. Reverse keeps the list. */
+ * graph's user list is the parent's user list with edges dropped and loops 0..n-1 appended. Reverse keeps the list.
+ * The parent may be freed afterwards.  VALUE is not derived. */
 GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how, gn_graph **out);
 
-/* Makes sure arrays in the bit set (1 << gn_graph_array) exist. Not safe against concurrent calls on one graph. */
+/* Makes sure arrays in the bit set (1 << gn_graph_array) exist.  Safe against concurrent calls on one graph; an array
+ * once made stays where it is.  GN_ERR_DATA for VALUE of what is no pattern, FROM and IMAGE of what is not derived. */
 GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
-GN_NODISCARD gn_status *gn_graph_facts(gn_graph *g);
-void gn_graph_free(gn_graph *g); /* NULL is fine */
+GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
+void gn_graph_free(gn_graph *g);                                               /* NULL is fine */
+
+int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k); /* elements of an array, made or not */
+gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k);
+int64_t gn_graph_bytes(const gn_graph *g); /* of the arrays that exist */
+
+/* Rows of edges, row_bytes each, from the user's order to CSR order and back.  from and to do not overlap. */
+void gn_graph_edges_in(const gn_graph *g, int64_t row_bytes, const void *from, void *to);
+void gn_graph_edges_out(const gn_graph *g, int64_t row_bytes, const void *from, void *to);
+
+static inline int64_t gn_index_get(const void *p, gn_elem index, int64_t i)
+{
+    return index == GN_I32 ? ((const int32_t *)p)[i] : ((const int64_t *)p)[i];
+}
+
+static inline void gn_index_set(void *p, gn_elem index, int64_t i, int64_t value)
+{
+    if (index == GN_I32)
+        ((int32_t *)p)[i] = (int32_t)value;
+    else
+        ((int64_t *)p)[i] = value;
+}
 
 #endif

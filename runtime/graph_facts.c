@@ -1,0 +1,178 @@
+/* What is made of a graph when somebody asks: the transposed arrays and the facts. */
+#include "runtime/graph_internal.h"
+#include "runtime/memory.h"
+
+#include <string.h>
+
+enum {
+    CSC = 1 << GN_GRAPH_COL_PTR | 1 << GN_GRAPH_CSC_ROW | 1 << GN_GRAPH_CSC_EDGE,
+};
+
+static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i) { return gn_index_get(g->array[k], g->index, i); }
+
+/* Arrays on demand ------------------------------------------------------------------------------------------------- */
+
+GN_INLINE void fill_csc(const gn_elem index, const gn_graph *g, void *col_ptr, void *csc_row, void *csc_edge)
+{
+    const void *row_ptr = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL];
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t c = gn_index_get(col, index, e) + 1;
+        gn_index_set(col_ptr, index, c, gn_index_get(col_ptr, index, c) + 1);
+    }
+    gn_index_starts(col_ptr, index, g->n_src);
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t end = gn_index_get(row_ptr, index, v + 1);
+        for (int64_t e = gn_index_get(row_ptr, index, v); e < end; e++) {
+            int64_t c = gn_index_get(col, index, e) + 1, at = gn_index_get(col_ptr, index, c);
+            gn_index_set(col_ptr, index, c, at + 1);
+            gn_index_set(csc_row, index, at, v);
+            gn_index_set(csc_edge, index, at, e);
+        }
+    }
+}
+
+static gn_status *make_csc(gn_graph *g)
+{
+    size_t size = gn_elem_size(g->index);
+    void *ptr = NULL, *row = NULL, *edge = NULL;
+    gn_status *s = gn_block_zeroed(g->n_src + 1, size, "column pointers", &ptr);
+    if (!s) s = gn_block_new(g->n_edge, size, "destinations by source", &row);
+    if (!s) s = gn_block_new(g->n_edge, size, "edges by source", &edge);
+    if (s) {
+        gn_block_free(ptr);
+        gn_block_free(row);
+        return s;
+    }
+    if (g->index == GN_I32)
+        fill_csc(GN_I32, g, ptr, row, edge);
+    else
+        fill_csc(GN_I64, g, ptr, row, edge);
+    g->array[GN_GRAPH_COL_PTR] = ptr;
+    g->array[GN_GRAPH_CSC_ROW] = row;
+    g->array[GN_GRAPH_CSC_EDGE] = edge;
+    return NULL;
+}
+
+static gn_status *make_row(gn_graph *g)
+{
+    GN_TRY(gn_graph_array_new(g, GN_GRAPH_ROW));
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1);
+        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++)
+            gn_index_set(g->array[GN_GRAPH_ROW], g->index, e, v);
+    }
+    return NULL;
+}
+
+/* The inverse of FROM. */
+static gn_status *make_image(gn_graph *g)
+{
+    GN_TRY(gn_graph_array_new(g, GN_GRAPH_IMAGE));
+    void *image = g->array[GN_GRAPH_IMAGE];
+    memset(image, 0xff, (size_t)g->n_parent_edge * gn_elem_size(g->index)); /* -1 */
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t from = get(g, GN_GRAPH_FROM, e);
+        if (from >= 0) gn_index_set(image, g->index, from, e);
+    }
+    return NULL;
+}
+
+static gn_status *require(gn_graph *g, unsigned arrays)
+{
+    if (!g->derived && arrays & (1u << GN_GRAPH_FROM | 1u << GN_GRAPH_IMAGE))
+        GN_FAIL(GN_ERR_DATA, "the graph is not derived from another: its edges have no origin");
+    if (arrays & 1u << GN_GRAPH_VALUE && !g->array[GN_GRAPH_VALUE])
+        GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
+    if (arrays & CSC && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
+    if (arrays & 1u << GN_GRAPH_ROW && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
+    if (arrays & 1u << GN_GRAPH_IMAGE && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
+    return NULL;
+}
+
+gn_status *gn_graph_require(gn_graph *g, unsigned arrays)
+{
+    gn_graph_box *box = (gn_graph_box *)(void *)g;
+    pthread_mutex_lock(&box->lock);
+    gn_status *s = require(g, arrays);
+    pthread_mutex_unlock(&box->lock);
+    return s;
+}
+
+/* Facts ------------------------------------------------------------------------------------------------------------ */
+
+/* Order, repeats, loops and degrees in one pass; seen: [n_src] last destination + 1 of a source, then its out-degree. */
+static void scan(const gn_graph *g, int64_t *seen, gn_graph_facts *f)
+{
+    *f = (gn_graph_facts){.sorted = true, .unique = true};
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t begin = get(g, GN_GRAPH_ROW_PTR, v), end = get(g, GN_GRAPH_ROW_PTR, v + 1), before = -1;
+        for (int64_t e = begin; e < end; e++) {
+            int64_t c = get(g, GN_GRAPH_COL, e);
+            if (c < before) f->sorted = false;
+            if (seen[c] == v + 1) f->unique = false;
+            if (c == v) f->loops = true;
+            seen[c] = v + 1;
+            before = c;
+        }
+        if (end - begin > f->max_in_degree) f->max_in_degree = end - begin;
+        if (end == begin) f->isolated++;
+    }
+    memset(seen, 0, (size_t)g->n_src * sizeof *seen);
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t degree = ++seen[get(g, GN_GRAPH_COL, e)];
+        if (degree > f->max_out_degree) f->max_out_degree = degree;
+    }
+}
+
+/* Every node has as many edges out (out: [n]) as in. */
+static bool same_degrees(const gn_graph *g, const int64_t *out)
+{
+    if (g->n_src != g->n_dst) return false;
+    for (int64_t v = 0; v < g->n_dst; v++)
+        if (get(g, GN_GRAPH_ROW_PTR, v + 1) - get(g, GN_GRAPH_ROW_PTR, v) != out[v]) return false;
+    return true;
+}
+
+/* Is CSC_ROW the sources of every destination in ascending order?  Walking sources in ascending order meets each
+ * destination's in that order; next: [n] how many of a destination's were met. */
+static bool same_neighbours(const gn_graph *g, int64_t *next)
+{
+    memset(next, 0, (size_t)g->n_src * sizeof *next);
+    for (int64_t u = 0; u < g->n_src; u++) {
+        int64_t end = get(g, GN_GRAPH_COL_PTR, u + 1);
+        for (int64_t k = get(g, GN_GRAPH_COL_PTR, u); k < end; k++) {
+            int64_t v = get(g, GN_GRAPH_CSC_ROW, k), at = get(g, GN_GRAPH_ROW_PTR, v) + next[v]++;
+            if (get(g, GN_GRAPH_CSC_ROW, at) != u) return false;
+        }
+    }
+    return true;
+}
+
+static gn_status *find_facts(gn_graph *g, gn_graph_facts *f)
+{
+    void *seen;
+    GN_TRY(gn_block_zeroed(g->n_src, sizeof(int64_t), "degrees", &seen));
+    scan(g, seen, f);
+    gn_status *s = NULL;
+    if (same_degrees(g, seen)) {
+        s = require(g, CSC);
+        f->mutual = !s && same_neighbours(g, seen);
+        f->symmetric = f->mutual && f->sorted;
+    }
+    gn_block_free(seen);
+    return s;
+}
+
+gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out)
+{
+    gn_graph_box *box = (gn_graph_box *)(void *)g;
+    gn_status *s = NULL;
+    pthread_mutex_lock(&box->lock);
+    if (!box->has_facts) s = find_facts(g, &box->facts);
+    if (!s) {
+        box->has_facts = true;
+        *out = box->facts;
+    }
+    pthread_mutex_unlock(&box->lock);
+    return s;
+}

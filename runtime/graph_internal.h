@@ -1,0 +1,34 @@
+/* What the files that make graphs share. */
+#ifndef GN_RUNTIME_GRAPH_INTERNAL_H
+#define GN_RUNTIME_GRAPH_INTERNAL_H
+
+#include "runtime/graph.h"
+
+#include <pthread.h>
+
+/* Code for both index widths is written once, with the width as a constant argument of an inlined function. */
+#define GN_INLINE static inline __attribute__((always_inline))
+
+typedef struct gn_graph_box {
+    gn_graph graph; /* first: a gn_graph * is a gn_graph_box * */
+    pthread_mutex_t lock;
+    bool has_facts;
+    gn_graph_facts facts;
+} gn_graph_box;
+
+/* The narrowest width that holds every index of such a graph. */
+gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge);
+
+/* A graph with ROW_PTR (zeroed), COL and POS, not filled in. */
+GN_NODISCARD gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k); /* not initialised */
+
+/* gn_graph_from_coo with indices of this width, which must hold them. */
+GN_NODISCARD gn_status *gn_graph_from_coo_as(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge,
+                                             const int64_t *src, const int64_t *dst, gn_graph **out);
+
+/* ptr[k + 1] holds the number of items of key k: makes it the first place of key k, for a scatter that takes places by
+ * ptr[k + 1]++ and so leaves ptr[k + 1] at the end of key k, which is where k + 1 starts. */
+void gn_index_starts(void *ptr, gn_elem index, int64_t keys);
+
+#endif
