@@ -1,5 +1,7 @@
 /* Thread pool: a fork-join of short loops.  Workers spin for a moment after a loop and then sleep.
- * One loop at a time a pool; the calling thread takes part. */
+ *
+ * One loop at a time a pool, from one thread, which takes part; loops do not nest.  A worker that comes late is not
+ * waited for: the caller runs what nobody has taken.  Workers block all signals. */
 #ifndef GN_RUNTIME_THREADS_H
 #define GN_RUNTIME_THREADS_H
 
@@ -8,12 +10,25 @@
 #include <stdint.h>
 
 typedef struct gn_pool gn_pool;
-GN_NODISCARD gn_status *gn_pool_new(int threads, gn_pool **out); /* threads >= 1, the caller's included */
-void gn_pool_free(gn_pool *p);
+typedef void gn_loop_fn(void *ctx, int64_t lo, int64_t hi);
+
+/* threads >= 1, the caller's included.  GN_ERR_USAGE for fewer, GN_ERR_NOMEM when the system gives no more threads. */
+GN_NODISCARD gn_status *gn_pool_new(int threads, gn_pool **out);
+void gn_pool_free(gn_pool *p); /* NULL is fine */
 int gn_pool_threads(const gn_pool *p);
+int gn_cores(void); /* that this process may run on; at least 1 */
 
 /* Calls fn(ctx, lo, hi) for ranges that cover [0, n) exactly once, each at most `grain` long (a range is taken by
- * whoever is free). With one thread or n <= grain it is a plain call fn(ctx, 0, n). Returns when all have ended. */
-void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, void (*fn)(void *ctx, int64_t lo, int64_t hi), void *ctx);
+ * whoever is free). With one thread or n <= grain it is a plain call fn(ctx, 0, n); with n <= 0 there is none.
+ * Returns when all have ended; what they wrote is then visible to the caller. */
+void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, gn_loop_fn *fn, void *ctx);
+
+/* The same for the ranges [bound[k], bound[k + 1]), 0 <= k < n_ranges, bounds ascending; handed out in order.  Empty
+ * ranges are called too.  With one thread or range it is a plain call fn(ctx, bound[0], bound[n_ranges]). */
+void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn, void *ctx);
+
+/* How long a worker, or a caller that waits, spins before it sleeps.  Default: 50 microseconds, and 0 where the pool
+ * has more threads than the process has cores. */
+void gn_pool_set_spin(gn_pool *p, int64_t ns);
 
 #endif

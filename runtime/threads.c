@@ -1,0 +1,245 @@
+/* A loop is published as `left`, the number of its ranges that nobody has taken.  Who takes one by left-- owns it, and
+ * the loop's description stays as it is until all owned ranges are reported in `open`: so it is read without a lock,
+ * and only after a range was taken.  A worker that finds nothing left touches nothing.  left goes below zero by at most
+ * one a worker; the next loop overwrites it.
+ *
+ * Sleeping: a worker counts itself in `asleep` and looks at `left` once more; the caller publishes `left` and then looks
+ * at `asleep`.  Both in the one order of sequentially consistent operations, so one of them sees the other. */
+#include "runtime/threads.h"
+#include "runtime/memory.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SPIN_NS = 50000, SPINS_A_LOOK = 32 /* pauses between two looks at the clock */ };
+
+typedef struct loop {
+    gn_loop_fn *fn;
+    void *ctx;
+    const int64_t *bound; /* NULL: ranges of `grain` in [0, n) */
+    int64_t n, grain, ranges;
+} loop;
+
+struct gn_pool {
+    int threads, started; /* started: workers that exist, threads - 1 once the pool is up */
+    pthread_t *thread;
+    _Atomic int64_t spin_ns;
+    pthread_mutex_t lock;
+    pthread_cond_t work, done;
+    loop loop;
+    _Alignas(64) _Atomic int64_t left; /* polled by all */
+    _Alignas(64) _Atomic int64_t open; /* ranges not yet reported as run */
+    _Alignas(64) atomic_int asleep;
+    atomic_bool waiting; /* the caller sleeps until open is 0 */
+    atomic_bool stop;
+};
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int gn_cores(void)
+{
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+#endif
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
+}
+
+static void run_range(const loop *l, int64_t k)
+{
+    if (l->bound) {
+        l->fn(l->ctx, l->bound[k], l->bound[k + 1]);
+        return;
+    }
+    int64_t lo = k * l->grain, hi = l->n - lo > l->grain ? lo + l->grain : l->n;
+    l->fn(l->ctx, lo, hi);
+}
+
+/* Takes ranges and runs them until none is left; reports them. */
+static void take_part(gn_pool *p)
+{
+    int64_t ran = 0;
+    while (atomic_load_explicit(&p->left, memory_order_relaxed) > 0) {
+        int64_t left = atomic_fetch_sub_explicit(&p->left, 1, memory_order_acquire);
+        if (left <= 0) break;
+        run_range(&p->loop, p->loop.ranges - left);
+        ran++;
+    }
+    if (!ran || atomic_fetch_sub(&p->open, ran) != ran) return;
+    if (!atomic_load(&p->waiting)) return;
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_signal(&p->done);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static bool has_work(gn_pool *p)
+{
+    return atomic_load_explicit(&p->left, memory_order_relaxed) > 0 ||
+           atomic_load_explicit(&p->stop, memory_order_relaxed);
+}
+
+static bool has_ended(gn_pool *p) { return atomic_load_explicit(&p->open, memory_order_acquire) == 0; }
+
+/* Spins until `ready` or the time is up; says whether it is ready. */
+static bool spin(gn_pool *p, bool (*ready)(gn_pool *))
+{
+    int64_t ns = atomic_load_explicit(&p->spin_ns, memory_order_relaxed), end = 0;
+    if (ready(p)) return true;
+    if (ns <= 0) return false;
+    for (;;) {
+        for (int i = 0; i < SPINS_A_LOOK; i++) {
+            if (ready(p)) return true;
+            relax();
+        }
+        int64_t now = now_ns();
+        if (!end) end = now + ns;
+        if (now >= end) return false;
+    }
+}
+
+static void *worker(void *arg)
+{
+    gn_pool *p = arg;
+    for (;;) {
+        if (!spin(p, has_work)) {
+            pthread_mutex_lock(&p->lock);
+            atomic_fetch_add(&p->asleep, 1);
+            while (atomic_load(&p->left) <= 0 && !atomic_load(&p->stop)) pthread_cond_wait(&p->work, &p->lock);
+            atomic_fetch_sub(&p->asleep, 1);
+            pthread_mutex_unlock(&p->lock);
+        }
+        if (atomic_load_explicit(&p->stop, memory_order_acquire)) return NULL;
+        take_part(p);
+    }
+}
+
+static void wait_for_end(gn_pool *p)
+{
+    if (spin(p, has_ended)) return;
+    pthread_mutex_lock(&p->lock);
+    atomic_store(&p->waiting, true);
+    while (atomic_load(&p->open) != 0) pthread_cond_wait(&p->done, &p->lock);
+    atomic_store(&p->waiting, false);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void wake(gn_pool *p, int64_t wanted)
+{
+    int asleep = atomic_load(&p->asleep);
+    if (asleep == 0 || wanted <= 0) return;
+    pthread_mutex_lock(&p->lock);
+    if (wanted >= asleep)
+        pthread_cond_broadcast(&p->work);
+    else
+        for (int64_t k = 0; k < wanted; k++) pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static void run(gn_pool *p, const loop *l)
+{
+    p->loop = *l;
+    atomic_store_explicit(&p->open, l->ranges, memory_order_relaxed);
+    atomic_store(&p->left, l->ranges);
+    wake(p, l->ranges - 1);
+    take_part(p);
+    wait_for_end(p);
+}
+
+void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, gn_loop_fn *fn, void *ctx)
+{
+    if (n <= 0) return;
+    if (grain < 1) grain = 1;
+    if (p->threads == 1 || n <= grain)
+        fn(ctx, 0, n);
+    else
+        run(p, &(loop){.fn = fn, .ctx = ctx, .n = n, .grain = grain, .ranges = n / grain + (n % grain != 0)});
+}
+
+void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn, void *ctx)
+{
+    if (n_ranges <= 0) return;
+    if (p->threads == 1 || n_ranges == 1)
+        fn(ctx, bound[0], bound[n_ranges]);
+    else
+        run(p, &(loop){.fn = fn, .ctx = ctx, .bound = bound, .ranges = n_ranges});
+}
+
+void gn_pool_set_spin(gn_pool *p, int64_t ns) { atomic_store(&p->spin_ns, ns); }
+int gn_pool_threads(const gn_pool *p) { return p->threads; }
+
+/* Life ------------------------------------------------------------------------------------------------------------- */
+
+static gn_status *start_workers(gn_pool *p)
+{
+    void *block;
+    GN_TRY(gn_block_zeroed(p->threads, sizeof *p->thread, "threads", &block));
+    p->thread = block;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in its own threads */
+    int e = 0;
+    while (!e && p->started < p->threads - 1) {
+        e = pthread_create(&p->thread[p->started], NULL, worker, p);
+        if (!e) p->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (e) GN_FAIL(GN_ERR_NOMEM, "cannot start thread %d of %d: %s", p->started + 2, p->threads, strerror(e));
+    return NULL;
+}
+
+gn_status *gn_pool_new(int threads, gn_pool **out)
+{
+    *out = NULL;
+    if (threads < 1) GN_FAIL(GN_ERR_USAGE, "a pool of %d threads: at least 1 is needed", threads);
+    void *block;
+    GN_TRY(gn_block_zeroed(1, sizeof(gn_pool), "thread pool", &block));
+    gn_pool *p = block;
+    p->threads = threads;
+    atomic_init(&p->spin_ns, threads > gn_cores() ? 0 : SPIN_NS);
+    if (pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) || pthread_cond_init(&p->done, NULL)) {
+        gn_block_free(p);
+        GN_FAIL(GN_ERR_NOMEM, "cannot make a thread pool: no mutex");
+    }
+    gn_status *s = start_workers(p);
+    if (s) {
+        gn_pool_free(p);
+        return s;
+    }
+    *out = p;
+    return NULL;
+}
+
+void gn_pool_free(gn_pool *p)
+{
+    if (!p) return;
+    pthread_mutex_lock(&p->lock);
+    atomic_store(&p->stop, true);
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (int k = 0; k < p->started; k++) pthread_join(p->thread[k], NULL);
+    pthread_cond_destroy(&p->done);
+    pthread_cond_destroy(&p->work);
+    pthread_mutex_destroy(&p->lock);
+    gn_block_free(p->thread);
+    gn_block_free(p);
+}
