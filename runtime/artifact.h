@@ -77,14 +77,30 @@ typedef struct gn_graph_slot {
     unsigned arrays;       /* bit set of gn_graph_array that launches use */
 } gn_graph_slot;
 
+/* A size that must hold for the code to be right: that two graphs meet in one space, that a pattern has as many sources
+ * as there are features, that a count was compiled in.  The number `end` of graph `graph` is `want`. */
+typedef struct gn_size_check {
+    int graph;
+    gn_sym_kind end;       /* N_SRC, N_DST or N_EDGE */
+    gn_term want;
+} gn_size_check;
+
 typedef struct gn_artifact {
     const char *name;
-    int n_syms, n_slots, n_launches, n_graphs;
+    int n_syms, n_slots, n_launches, n_graphs, n_checks, n_code;
     gn_sym *syms;
     gn_slot *slots;
     gn_launch *launches;
     gn_graph_slot *graphs; /* parents before children */
-    gn_kernel_fn *code;    /* [number of kernels] */
+    gn_size_check *checks;
+    gn_kernel_fn *code;    /* [n_code] */
 } gn_artifact;
+
+/* Every number in it refers to something, aliases end, parents come before children, lifetimes make sense.
+ * GN_ERR_INTERNAL says what does not.  Whatever takes an artifact may rely on it after this. */
+GN_NODISCARD gn_status *gn_artifact_check(const gn_artifact *a);
+
+/* coef * sym + plus; false when that overflows or is negative. */
+bool gn_term_value(gn_term t, const int64_t *sym, int64_t *out);
 
 #endif

@@ -12,40 +12,49 @@
 typedef struct gn_binding {
     const char *name;
     gn_elem elem;
-    int64_t rows, row_elems;
-    void *data;           /* borrowed, 64-byte alignment is not needed but pays; edge tensors in CSR order */
+    int64_t rows, row_elems; /* space none: 1 row */
+    void *data;              /* borrowed, aligned to the element (to 64 bytes pays); edge tensors in CSR order */
 } gn_binding;
 
 typedef struct gn_graph_binding {
-    const char *name;     /* of a graph, or of the input whose pattern it is */
-    gn_graph *graph;      /* borrowed; arrays that launches need are made (gn_graph_require) */
+    const char *name; /* of a graph, or of the input whose pattern it is */
+    gn_graph *graph;  /* borrowed; arrays that launches need are made (gn_graph_require) */
 } gn_graph_binding;
 
 typedef struct gn_instance gn_instance;
 
-/* Bytes of the arena that a run with these symbol values takes, without allocating (sym: [n_syms]).  GN_ERR_NOMEM when a
- * size overflows. */
+/* Bytes of the arena that a run with these symbol values takes, without allocating it (sym: [n_syms]).  GN_ERR_NOMEM when
+ * a size overflows. */
 GN_NODISCARD gn_status *gn_plan_bytes(const gn_artifact *a, const int64_t *sym, int64_t *bytes);
 
-/* `a`, graphs, pool and tensor data are borrowed until gn_instance_free. Derived graphs are made and owned here, and can
- * be shared: pass `like` (may be NULL), another live instance over the same base graphs, to reuse its derived graphs.
- * Errors: GN_ERR_DATA a binding is missing or has the wrong shape (name, expected and given); GN_ERR_NOMEM. */
+/* `a`, graphs, pool and tensor data are borrowed until gn_instance_free. Bindings that the artifact does not name are
+ * passed over.  Derived graphs are made and owned here, and can be shared: pass `like` (may be NULL), another live
+ * instance over the same base graphs, to reuse its derived graphs; either may be freed first.
+ * Errors: GN_ERR_DATA a binding is missing, has the wrong type or shape (name, expected and given), is not aligned, or
+ * overlaps one that is written; a graph has the wrong size; GN_ERR_NOMEM; GN_ERR_INTERNAL the artifact is malformed. */
 GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs, int n,
                                         const gn_binding *tensors, gn_pool *pool, const gn_instance *like,
                                         gn_instance **out);
 void gn_instance_run(gn_instance *in);
-void gn_instance_free(gn_instance *in);
+void gn_instance_free(gn_instance *in); /* NULL is fine */
 
-/* Replaces the data of a bound tensor (same shape). */
+/* Replaces the data of a bound tensor (same shape).  GN_ERR_USAGE: no tensor of that name; GN_ERR_DATA: the data is not
+ * aligned, or overlaps. */
 GN_NODISCARD gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data);
-/* The value of an output after a run; owned by the instance or the binding. Edge outputs are in CSR order. */
+/* The value of an output after a run (zeros before); owned by the instance or the binding; NULL: no such output. elems
+ * may be NULL.  Edge outputs are in CSR order (gn_graph_edges_out). */
 const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems);
 const gn_graph *gn_instance_graph(const gn_instance *in, int graph); /* bound or derived, by number */
+int64_t gn_instance_symbol(const gn_instance *in, int sym);          /* its value */
 int64_t gn_instance_arena_bytes(const gn_instance *in);
-int64_t gn_instance_owned_bytes(const gn_instance *in);  /* arena, owned outputs and derived graphs */
+int64_t gn_instance_owned_bytes(const gn_instance *in); /* arena, owned outputs and derived graphs, shared ones too */
 
 /* Time per launch in nanoseconds, summed over runs since profiling was switched on; ns: [n_launches]. */
 void gn_instance_profile(gn_instance *in, bool on);
 void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs);
+
+/* For tests: fills the arena with 0xff bytes -- NaN as a float, -1 as an index -- so that what is read before it was
+ * written shows. */
+void gn_instance_poison(gn_instance *in);
 
 #endif

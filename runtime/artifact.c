@@ -1,0 +1,96 @@
+#include "runtime/artifact.h"
+
+#define BAD(...) GN_FAIL(GN_ERR_INTERNAL, __VA_ARGS__)
+
+bool gn_term_value(gn_term t, const int64_t *sym, int64_t *out)
+{
+    int64_t product;
+    if (__builtin_mul_overflow(t.coef, t.sym < 0 ? 1 : sym[t.sym], &product)) return false;
+    return !__builtin_add_overflow(product, t.plus, out) && *out >= 0;
+}
+
+static bool within(int k, int n) { return k >= 0 && k < n; }
+static bool term_ok(const gn_artifact *a, gn_term t) { return t.sym < a->n_syms; }
+
+static gn_status *check_syms(const gn_artifact *a)
+{
+    for (int k = 0; k < a->n_syms; k++) {
+        const gn_sym *s = &a->syms[k];
+        if ((unsigned)s->kind > GN_SYM_CONST) BAD("artifact %s: symbol %d is of no kind", a->name, k);
+        if (s->kind != GN_SYM_CONST && !within(s->graph, a->n_graphs))
+            BAD("artifact %s: symbol %s is a size of graph %d of %d", a->name, s->name, s->graph, a->n_graphs);
+    }
+    for (int k = 0; k < a->n_checks; k++) {
+        const gn_size_check *c = &a->checks[k];
+        if (!within(c->graph, a->n_graphs) || (unsigned)c->end > GN_SYM_N_EDGE || !term_ok(a, c->want))
+            BAD("artifact %s: check %d is of no size", a->name, k);
+    }
+    return NULL;
+}
+
+static gn_status *check_graphs(const gn_artifact *a)
+{
+    for (int k = 0; k < a->n_graphs; k++) {
+        const gn_graph_slot *g = &a->graphs[k];
+        if (g->arrays >> GN_GRAPH_ARRAY_COUNT) BAD("artifact %s: graph %d asks for unknown arrays", a->name, k);
+        if (g->name || g->pattern_of) continue;
+        if (!within(g->parent, k)) BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
+        if ((unsigned)g->how > GN_REVERSE) BAD("artifact %s: graph %d is derived in no known way", a->name, k);
+    }
+    return NULL;
+}
+
+static gn_status *check_slot(const gn_artifact *a, int k)
+{
+    const gn_slot *s = &a->slots[k];
+    bool named = s->kind == GN_SLOT_INPUT || s->kind == GN_SLOT_STATE || s->kind == GN_SLOT_OUTPUT;
+    if ((unsigned)s->kind > GN_SLOT_ALIAS || (unsigned)s->elem >= GN_ELEM_COUNT)
+        BAD("artifact %s: slot %d is of no kind", a->name, k);
+    if (!term_ok(a, s->elems)) BAD("artifact %s: slot %d has symbol %d of %d", a->name, k, s->elems.sym, a->n_syms);
+    if (named && !s->name) BAD("artifact %s: slot %d is bound by name and has none", a->name, k);
+    if (named && s->row_elems < 0) BAD("artifact %s: slot %s has rows of negative size", a->name, s->name);
+    if (s->kind == GN_SLOT_TEMP && s->last < s->first)
+        BAD("artifact %s: slot %d lives from launch %d to %d", a->name, k, s->first, s->last);
+    if (s->kind == GN_SLOT_GRAPH && (!within(s->graph, a->n_graphs) || (unsigned)s->array >= GN_GRAPH_ARRAY_COUNT))
+        BAD("artifact %s: slot %d is array %d of graph %d", a->name, k, (int)s->array, s->graph);
+    int at = k, steps = 0;
+    while (a->slots[at].kind == GN_SLOT_ALIAS) {
+        at = a->slots[at].alias;
+        if (!within(at, a->n_slots) || ++steps > a->n_slots)
+            BAD("artifact %s: slot %d is an alias of none", a->name, k);
+    }
+    return NULL;
+}
+
+static gn_status *check_launch(const gn_artifact *a, int k)
+{
+    const gn_launch *l = &a->launches[k];
+    bool copy = l->kind == GN_LAUNCH_COPY;
+    if (!copy && !within(l->kernel, a->n_code))
+        BAD("artifact %s: launch %d runs kernel %d of %d", a->name, k, l->kernel, a->n_code);
+    if (copy && l->n_buf != 2) BAD("artifact %s: launch %d copies between %d slots", a->name, k, l->n_buf);
+    for (int b = 0; b < l->n_buf; b++)
+        if (!within(l->buf[b], a->n_slots))
+            BAD("artifact %s: launch %d has slot %d of %d", a->name, k, l->buf[b], a->n_slots);
+    for (int s = 0; s < l->n_sym; s++)
+        if (!within(l->sym[s], a->n_syms))
+            BAD("artifact %s: launch %d has symbol %d of %d", a->name, k, l->sym[s], a->n_syms);
+    if (copy || !l->parallel) return NULL;
+    if (l->step < 1 || !term_ok(a, l->trip))
+        BAD("artifact %s: launch %d has steps of %lld", a->name, k, (long long)l->step);
+    if (l->balance_graph < 0) return NULL;
+    bool ptr = l->balance_array == GN_GRAPH_ROW_PTR || l->balance_array == GN_GRAPH_COL_PTR;
+    if (!within(l->balance_graph, a->n_graphs) || !ptr)
+        BAD("artifact %s: launch %d is balanced by array %d of graph %d", a->name, k, (int)l->balance_array,
+            l->balance_graph);
+    return NULL;
+}
+
+gn_status *gn_artifact_check(const gn_artifact *a)
+{
+    GN_TRY(check_syms(a));
+    GN_TRY(check_graphs(a));
+    for (int k = 0; k < a->n_slots; k++) GN_TRY(check_slot(a, k));
+    for (int k = 0; k < a->n_launches; k++) GN_TRY(check_launch(a, k));
+    return NULL;
+}

@@ -1,0 +1,108 @@
+/* Binding, part one: graphs by name, graphs derived from them, and the sizes that symbols stand for. */
+#include "runtime/instance.h"
+#include "runtime/memory.h"
+
+#include <string.h>
+
+static gn_status *find_graph(const gn_instance *in, int number, int n, const gn_graph_binding *graphs, gn_graph **out)
+{
+    const gn_graph_slot *slot = &in->artifact->graphs[number];
+    const char *name = slot->pattern_of ? slot->pattern_of : slot->name;
+    for (int k = 0; k < n; k++)
+        if (strcmp(graphs[k].name, name) == 0 && graphs[k].graph) {
+            *out = graphs[k].graph;
+            return NULL;
+        }
+    GN_FAIL(GN_ERR_DATA, "%s: %s '%s'", in->artifact->name,
+            slot->pattern_of ? "no sparse matrix is bound for input" : "nothing is bound for graph", name);
+}
+
+static gn_derived *find_shared(const gn_instance *like, const gn_graph *parent, gn_graph_derive how)
+{
+    for (int k = 0; like && k < like->artifact->n_graphs; k++) {
+        gn_derived *d = like->derived[k];
+        if (d && d->parent == parent && d->how == how) return d;
+    }
+    return NULL;
+}
+
+static void release(gn_derived *d)
+{
+    if (!d || atomic_fetch_sub(&d->users, 1) != 1) return;
+    gn_graph_free(d->graph);
+    gn_block_free(d);
+}
+
+static gn_status *derive(gn_instance *in, int number, const gn_instance *like)
+{
+    const gn_graph_slot *slot = &in->artifact->graphs[number];
+    const gn_graph *parent = in->graph[slot->parent];
+    gn_derived *d = find_shared(in, parent, slot->how);
+    if (!d) d = find_shared(like, parent, slot->how);
+    if (d) {
+        atomic_fetch_add(&d->users, 1);
+    } else {
+        void *block;
+        GN_TRY(gn_block_zeroed(1, sizeof *d, "derived graph", &block));
+        d = block;
+        atomic_init(&d->users, 1);
+        d->parent = parent;
+        d->how = slot->how;
+        gn_status *s = gn_graph_derived(parent, slot->how, &d->graph);
+        if (s) {
+            gn_block_free(d);
+            return s;
+        }
+    }
+    in->derived[number] = d;
+    in->graph[number] = d->graph;
+    return NULL;
+}
+
+static int64_t size_of(const gn_graph *g, gn_sym_kind kind)
+{
+    return kind == GN_SYM_N_SRC ? g->n_src : kind == GN_SYM_N_DST ? g->n_dst : g->n_edge;
+}
+
+static gn_status *check_sizes(const gn_instance *in)
+{
+    static const char *const what[] = {"sources", "destinations", "edges"};
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_checks; k++) {
+        const gn_size_check *c = &a->checks[k];
+        const gn_graph_slot *slot = &a->graphs[c->graph];
+        int64_t want = 0, have = size_of(in->graph[c->graph], c->end);
+        if (gn_term_value(c->want, in->sym, &want) && want == have) continue;
+        const char *name = slot->pattern_of ? slot->pattern_of : slot->name ? slot->name : "(derived)";
+        GN_FAIL(GN_ERR_DATA, "%s: graph '%s' has %lld %s, expected %lld", a->name, name, (long long)have, what[c->end],
+                (long long)want);
+    }
+    return NULL;
+}
+
+gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, const gn_instance *like)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_graphs; k++) {
+        bool bound = a->graphs[k].name || a->graphs[k].pattern_of;
+        GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k]) : derive(in, k, like));
+        unsigned arrays = a->graphs[k].arrays;
+        for (int s = 0; s < a->n_slots; s++)
+            if (a->slots[s].kind == GN_SLOT_GRAPH && a->slots[s].graph == k) arrays |= 1u << a->slots[s].array;
+        for (int l = 0; l < a->n_launches; l++)
+            if (a->launches[l].parallel && a->launches[l].balance_graph == k)
+                arrays |= 1u << a->launches[l].balance_array;
+        gn_status *s = gn_graph_require(in->graph[k], arrays);
+        if (s) return gn_status_annotate(s, "%s: graph %d", a->name, k);
+    }
+    for (int k = 0; k < a->n_syms; k++) {
+        const gn_sym *s = &a->syms[k];
+        in->sym[k] = s->kind == GN_SYM_CONST ? s->value : size_of(in->graph[s->graph], s->kind);
+    }
+    return check_sizes(in);
+}
+
+void gn_bind_release_graphs(gn_instance *in)
+{
+    for (int k = 0; k < in->artifact->n_graphs; k++) release(in->derived[k]);
+}

@@ -1,0 +1,189 @@
+/* Instances: their life, running them, and what can be asked of one. */
+#include "runtime/instance.h"
+#include "runtime/memory.h"
+
+#include <string.h>
+#include <time.h>
+
+/* Running ---------------------------------------------------------------------------------------------------------- */
+
+static void call(void *ctx, int64_t lo, int64_t hi)
+{
+    const gn_ready *r = ctx;
+    r->fn(r->buf, r->sym, lo, hi);
+}
+
+static inline void run_launch(gn_pool *pool, gn_ready *r)
+{
+    if (r->trip <= r->grain) {
+        if (r->trip > 0) r->fn(r->buf, r->sym, 0, r->trip);
+    } else if (r->n_ranges) {
+        gn_pool_run_ranges(pool, r->n_ranges, r->bound, call, r);
+    } else {
+        gn_pool_run(pool, r->trip, r->grain, call, r);
+    }
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void run_timed(gn_instance *in)
+{
+    int64_t before = now_ns();
+    for (int k = 0; k < in->artifact->n_launches; k++) {
+        run_launch(in->pool, &in->ready[k]);
+        int64_t after = now_ns();
+        in->ns[k] += after - before;
+        before = after;
+    }
+    in->runs++;
+}
+
+void gn_instance_run(gn_instance *in)
+{
+    if (in->profiling) {
+        run_timed(in);
+        return;
+    }
+    gn_ready *r = in->ready, *end = r + in->artifact->n_launches;
+    for (; r < end; r++) run_launch(in->pool, r);
+}
+
+void gn_instance_profile(gn_instance *in, bool on)
+{
+    in->profiling = on;
+    if (!on) return;
+    in->runs = 0;
+    memset(in->ns, 0, (size_t)in->artifact->n_launches * sizeof *in->ns);
+}
+
+void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs)
+{
+    memcpy(ns, in->ns, (size_t)in->artifact->n_launches * sizeof *ns);
+    *runs = in->runs;
+}
+
+/* Life ------------------------------------------------------------------------------------------------------------- */
+
+static gn_status *make_tables(gn_instance *in)
+{
+    const gn_artifact *a = in->artifact;
+    int64_t words = (int64_t)a->n_launches * (int64_t)(sizeof(gn_ready) / 8 + 1) + 2 * (int64_t)a->n_slots +
+                    2 * (int64_t)a->n_graphs + a->n_syms;
+    _Static_assert(sizeof(gn_ready) % 8 == 0 && sizeof(void *) == 8, "tables are of words");
+    GN_TRY(gn_block_zeroed(words, 8, "instance", &in->tables));
+    in->ready = in->tables;
+    in->addr = (void **)(void *)(in->ready + a->n_launches);
+    in->owned = in->addr + a->n_slots;
+    in->graph = (gn_graph **)(void *)(in->owned + a->n_slots);
+    in->derived = (gn_derived **)(void *)(in->graph + a->n_graphs);
+    in->sym = (int64_t *)(void *)(in->derived + a->n_graphs);
+    in->ns = in->sym + a->n_syms;
+    return NULL;
+}
+
+static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *graphs, int n, const gn_binding *tensors,
+                       const gn_instance *like)
+{
+    GN_TRY(make_tables(in));
+    GN_TRY(gn_bind_graphs(in, n_graphs, graphs, like));
+    GN_TRY(gn_plan_new(in->artifact, in->sym, &in->plan));
+    GN_TRY(gn_bind_tensors(in, n, tensors));
+    return gn_bind_launches(in);
+}
+
+gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs, int n,
+                           const gn_binding *tensors, gn_pool *pool, const gn_instance *like, gn_instance **out)
+{
+    *out = NULL;
+    GN_TRY(gn_artifact_check(a));
+    void *block;
+    GN_TRY(gn_block_zeroed(1, sizeof(gn_instance), "instance", &block));
+    gn_instance *in = block;
+    in->artifact = a;
+    in->pool = pool;
+    gn_status *s = bind(in, n_graphs, graphs, n, tensors, like);
+    if (s) {
+        gn_instance_free(in);
+        return s;
+    }
+    *out = in;
+    return NULL;
+}
+
+void gn_instance_free(gn_instance *in)
+{
+    if (!in) return;
+    if (in->tables) {
+        gn_bind_release_graphs(in);
+        for (int k = 0; k < in->artifact->n_slots; k++) gn_block_free(in->owned[k]);
+    }
+    gn_plan_free(&in->plan);
+    gn_block_free(in->arena);
+    gn_block_free(in->operands);
+    gn_block_free(in->tables);
+    gn_block_free(in);
+}
+
+/* Asking ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_tensor(const gn_slot *s)
+{
+    return s->kind == GN_SLOT_INPUT || s->kind == GN_SLOT_STATE || s->kind == GN_SLOT_OUTPUT;
+}
+
+static void point(gn_instance *in, int root, void *data)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_slots; k++)
+        if (in->plan.root[k] == root) in->addr[k] = data;
+    for (int l = 0; l < a->n_launches; l++)
+        for (int b = 0; b < a->launches[l].n_buf; b++)
+            if (in->plan.root[a->launches[l].buf[b]] == root) in->ready[l].buf[b] = data;
+}
+
+gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
+{
+    const gn_artifact *a = in->artifact;
+    bool found = false;
+    for (int k = 0; k < a->n_slots; k++) {
+        if (!is_tensor(&a->slots[k]) || strcmp(a->slots[k].name, name) != 0) continue;
+        GN_TRY(gn_bind_check_data(in, k, data));
+        found = true;
+    }
+    if (!found) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
+    for (int k = 0; k < a->n_slots; k++)
+        if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);
+    return NULL;
+}
+
+const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_slots; k++) {
+        if (a->slots[k].kind != GN_SLOT_OUTPUT || strcmp(a->slots[k].name, name) != 0) continue;
+        if (elems) *elems = in->plan.elems[k];
+        return in->addr[k];
+    }
+    return NULL;
+}
+
+const gn_graph *gn_instance_graph(const gn_instance *in, int graph) { return in->graph[graph]; }
+int64_t gn_instance_symbol(const gn_instance *in, int sym) { return in->sym[sym]; }
+int64_t gn_instance_arena_bytes(const gn_instance *in) { return in->plan.bytes; }
+
+int64_t gn_instance_owned_bytes(const gn_instance *in)
+{
+    int64_t bytes = in->plan.bytes;
+    for (int k = 0; k < in->artifact->n_slots; k++)
+        if (in->owned[k]) bytes += in->plan.size[k];
+    for (int k = 0; k < in->artifact->n_graphs; k++)
+        if (in->derived[k]) bytes += gn_graph_bytes(in->derived[k]->graph);
+    return bytes;
+}
+
+void gn_instance_poison(gn_instance *in) { memset(in->arena, 0xff, (size_t)in->plan.bytes); }

@@ -1,0 +1,54 @@
+/* Inside of an instance, shared by the files that bind, run and time it. */
+#ifndef GN_RUNTIME_INSTANCE_H
+#define GN_RUNTIME_INSTANCE_H
+
+#include "runtime/exec.h"
+#include "runtime/plan.h"
+
+#include <stdatomic.h>
+
+/* A derived graph, by what it comes from; counted by the instances that hold it. */
+typedef struct gn_derived {
+    atomic_int users;
+    const gn_graph *parent;
+    gn_graph_derive how;
+    gn_graph *graph;
+} gn_derived;
+
+/* A launch with every address resolved. */
+typedef struct gn_ready {
+    gn_kernel_fn fn;
+    void **buf;
+    const int64_t *sym;
+    int64_t trip;         /* iterations; 0: nothing to do */
+    int64_t grain;        /* >= trip: a plain call */
+    int64_t n_ranges;     /* > 1: ranges balanced by edges */
+    const int64_t *bound; /* [n_ranges + 1] */
+} gn_ready;
+
+struct gn_instance {
+    const gn_artifact *artifact;
+    gn_pool *pool;
+    gn_plan plan;
+    gn_ready *ready;      /* [n_launches] */
+    void **addr;          /* [n_slots] */
+    void **owned;         /* [n_slots] outputs that nothing is bound to */
+    gn_graph **graph;     /* [n_graphs] */
+    gn_derived **derived; /* [n_graphs] NULL for bound ones */
+    int64_t *sym;         /* [n_syms] */
+    void *arena;
+    void *tables;   /* one block: all arrays above */
+    void *operands; /* one block: buf, sym and bound of all launches */
+    int64_t *ns;    /* [n_launches] profile; in tables */
+    int64_t runs;
+    bool profiling;
+};
+
+/* bind.c.  Each fills a part of an instance whose tables exist. */
+GN_NODISCARD gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, const gn_instance *like);
+GN_NODISCARD gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors);
+GN_NODISCARD gn_status *gn_bind_launches(gn_instance *in);
+GN_NODISCARD gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data);
+void gn_bind_release_graphs(gn_instance *in);
+
+#endif

@@ -1,0 +1,25 @@
+/* Plan: where every slot of an artifact lies, for given sizes.
+ *
+ * TEMP slots share one arena: two of them overlap in it only if no launch has both alive.  A slot lives from its first
+ * launch to its last, and as long as a launch uses it or an alias of it, whatever the artifact says. */
+#ifndef GN_RUNTIME_PLAN_H
+#define GN_RUNTIME_PLAN_H
+
+#include "runtime/artifact.h"
+
+typedef struct gn_plan {
+    int64_t bytes;     /* of the arena */
+    int64_t floor;     /* most bytes alive in one launch: no plan takes less */
+    int64_t *elems;    /* [n_slots] */
+    int64_t *size;     /* [n_slots] bytes, rounded up to 64 */
+    int64_t *offset;   /* [n_slots] in the arena; -1: not in it */
+    int *root;         /* [n_slots] the slot whose bytes it has: itself, or where its aliases end */
+    int *first, *last; /* [n_slots] lifetime of roots */
+} gn_plan;
+
+/* `a` must have passed gn_artifact_check.  GN_ERR_NOMEM when a size overflows, GN_ERR_INTERNAL when an alias is larger
+ * than what it aliases. */
+GN_NODISCARD gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, gn_plan *out);
+void gn_plan_free(gn_plan *p);
+
+#endif
