@@ -164,12 +164,18 @@ gn_status *kir_parse(gn_arena *a, const char *text, size_t n, const char *origin
 #define KIR_MAX_TILE ((int64_t)1 << 20) /* elements of a tile */
 gn_status *kir_verify(const kir_kernel *k);
 
-/* kir_eval.c: runs a kernel on real buffers, one iteration after another, in double or in element precision.
- * Checks every index, reads of tiles that were never written, and races: two iterations of a NONE/PRIVATE loop that
- * touch the same element of a buffer (one of them writing), or of a tile declared outside the loop. ---------------------- */
+/* kir_eval.c: runs a kernel on real buffers, one iteration after another, in double or in element precision.  Verifies
+ * it first.  Checks every index, arithmetic on integers (overflow, division by zero), reads of tile elements that were
+ * never written, and races: two iterations of a loop that is not ORDERED meeting in an element of a buffer, or of a tile
+ * declared outside the loop, in a way that its race does not allow.  WARP and LANE loops of one BLOCK iteration count as
+ * one loop up to the next BARRIER.
+ * Floats: f32 is rounded after each instruction, FMA and TFMA once; functions are libm's in double, rounded. */
 typedef struct kir_eval_options {
-    bool f64;              /* buffers of f32 are held as double by the caller: `data` is double* for all float buffers */
-    bool reverse;          /* run THREAD and VECTOR loops from the back: results must not change */
+    bool f64;              /* compute in double and round nothing; the caller holds buffers of floats as double */
+    bool reverse;          /* run parallel loops (VECTOR and above) from the back, but REDUCE ones, whose order is part of
+                              their meaning: results must not change */
+    int64_t max_steps;     /* GN_ERR_USAGE after so many instructions; 0: no limit */
+    size_t max_bytes;      /* GN_ERR_NOMEM past so much memory; 0: no limit */
 } kir_eval_options;
 
 typedef struct kir_bound_buffer {
@@ -177,6 +183,7 @@ typedef struct kir_bound_buffer {
     int64_t elems;
 } kir_bound_buffer;
 
+/* opt may be NULL.  GN_ERR_USAGE for buffers that are too small; GN_ERR_INTERNAL for what the kernel does wrong. */
 gn_status *kir_eval(const kir_kernel *k, const kir_eval_options *opt, const kir_bound_buffer *buffers,
                     const int64_t *syms);
 
