@@ -242,6 +242,10 @@ static char *name_from(const char *path)
 
 static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_reading *r)
 {
+    int64_t splits = r->splits > 1 ? r->splits : 1;
+    if (opt->split < 0 || opt->split >= splits)
+        GN_FAIL(GN_ERR_USAGE, "%s: split %d: there %s %lld", r->origin, opt->split, splits == 1 ? "is only" : "are",
+                (long long)splits);
     if (opt->undirected == 1 && !r->undirected) {
         gn_edges e;
         gn_edges_take(&e, d);

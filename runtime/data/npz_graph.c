@@ -1,6 +1,336 @@
+/* Graphs in .npz files, in three layouts:
+ *
+ * gnn-benchmark  adj_{data,indices,indptr,shape}, attr_{...}, labels: as torch_geometric.io.read_npz reads it: loops
+ *                removed, both directions, features above 0 become 1.  Without attr_* and labels it is a bare adjacency
+ *                matrix: direction, loops and weights are kept.
+ * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both directions.
+ * plain          edge_index [2, E] or edges [E, 2], and any of x, y, edge_weight, edge_attr, num_nodes, {train,val,test}_
+ *                mask: kept as stored.
+ *
+ * https://github.com/shchur/gnn-benchmark, https://github.com/yandex-research/heterophilous-graphs */
+#include "runtime/data/csr.h"
+#include "runtime/data/mem.h"
+#include "runtime/data/npy.h"
 #include "runtime/data/readers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct loader {
+    gn_zip *zip;
+    gn_reading *r;
+    gn_dataset *d;
+    gn_edges edges;
+} loader;
+
+/* The first of the keys that is there; NULL when none is. */
+static const char *first_of(const loader *l, const char *const *keys)
+{
+    for (; *keys; keys++)
+        if (gn_npz_has(l->zip, *keys)) return *keys;
+    return NULL;
+}
+
+static gn_status *bad_shape(const loader *l, const char *key, const gn_ndarray *a, const char *expected)
+{
+    char text[128] = "";
+    size_t n = 0;
+    for (int k = 0; k < a->rank && n < sizeof text - 24; k++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", k ? ", " : "", (long long)a->dim[k]);
+    return GN_ERROR(GN_ERR_DATA, "%s: %s: shape [%s]: expected %s", l->r->origin, key, text, expected);
+}
+
+static gn_status *read_vector(loader *l, const char *key, int64_t length, gn_ndarray *a)
+{
+    GN_TRY(gn_npz_array(l->zip, key, a));
+    if (a->rank == 1 && (length < 0 || a->dim[0] == length)) return NULL;
+    char expected[48];
+    snprintf(expected, sizeof expected, length < 0 ? "a vector" : "[%lld]", (long long)length);
+    gn_status *s = bad_shape(l, key, a, expected);
+    gn_ndarray_free(a);
+    return s;
+}
+
+/* ---- labels, masks, features ---- */
+
+static gn_status *fill_labels(loader *l, const char *key, const gn_ndarray *a)
+{
+    gn_dataset *d = l->d;
+    GN_MEM(d->y, d->n_nodes);
+    for (int64_t i = 0; i < d->n_nodes; i++) {
+        int64_t c;
+        if (!gn_ndarray_i64(a, i, &c) || c < -1 || c >= 1 << 24)
+            GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a class, or -1", l->r->origin, key, (long long)i,
+                    gn_ndarray_f64(a, i));
+        d->y[i] = (int32_t)c;
+        if (c >= d->n_classes) d->n_classes = c + 1;
+    }
+    if (d->n_classes > d->n_nodes + 1024)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %lld classes for %lld nodes", l->r->origin, key, (long long)d->n_classes,
+                (long long)d->n_nodes);
+    return NULL;
+}
+
+static gn_status *read_labels(loader *l, const char *key)
+{
+    gn_ndarray a;
+    if (!key) return NULL;
+    GN_TRY(gn_npz_array(l->zip, key, &a));
+    bool column = a.rank == 2 && a.dim[1] == 1;
+    gn_status *s = (a.rank == 1 || column) && a.dim[0] == l->d->n_nodes ? fill_labels(l, key, &a)
+                                                                        : bad_shape(l, key, &a, "one label a node");
+    gn_ndarray_free(&a);
+    return s;
+}
+
+/* Row `split` of [splits, nodes], or the vector of a single split. */
+static gn_status *read_mask(loader *l, const char *key, uint8_t **out)
+{
+    gn_ndarray a;
+    int64_t n = l->d->n_nodes, splits = 1;
+    GN_TRY(gn_npz_array(l->zip, key, &a));
+    gn_status *s = NULL;
+    if (a.rank == 2 && a.dim[1] == n)
+        splits = a.dim[0];
+    else if (a.rank != 1 || a.dim[0] != n)
+        s = bad_shape(l, key, &a, "[splits, nodes] or [nodes]");
+    l->r->splits = splits;
+    if (!s && (l->r->opt->split < 0 || l->r->opt->split >= splits))
+        s = GN_ERROR(GN_ERR_USAGE, "%s: split %d: expected 0 to %lld", l->r->origin, l->r->opt->split,
+                     (long long)splits - 1);
+    if (!s && !(*out = gn_mem_alloc(n, 1))) s = GN_ERROR(GN_ERR_NOMEM, "out of memory: a mask");
+    for (int64_t i = 0; !s && i < n; i++) (*out)[i] = gn_ndarray_f64(&a, l->r->opt->split * n + i) != 0;
+    gn_ndarray_free(&a);
+    return s;
+}
+
+static gn_status *read_masks(loader *l)
+{
+    static const char *const keys[3][3] = {
+        {"train_masks", "train_mask", NULL}, {"val_masks", "val_mask", NULL}, {"test_masks", "test_mask", NULL}};
+    uint8_t **const mask[3] = {&l->d->train_mask, &l->d->val_mask, &l->d->test_mask};
+    const char *key[3];
+    int found = 0;
+    for (int k = 0; k < 3; k++) {
+        key[k] = first_of(l, keys[k]);
+        found += key[k] != NULL;
+    }
+    if (found == 0 || !l->d->y) return NULL;
+    if (found < 3) GN_FAIL(GN_ERR_DATA, "%s: expected masks for train, val and test, or none", l->r->origin);
+    for (int k = 0; k < 3; k++) GN_TRY(read_mask(l, key[k], mask[k]));
+    return NULL;
+}
+
+static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **out, int64_t *cols)
+{
+    gn_ndarray a;
+    gn_status *s = NULL;
+    GN_TRY(gn_npz_array(l->zip, key, &a));
+    if ((a.rank != 2 && !(a.rank == 1 && rows > 0)) || a.dim[0] != rows) s = bad_shape(l, key, &a, "one row each");
+    *cols = a.rank == 2 ? a.dim[1] : 1;
+    if (!s && !(*out = gn_mem_alloc(a.count, sizeof **out)))
+        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %lld numbers", (long long)a.count);
+    for (int64_t i = 0; !s && i < a.count; i++) {
+        (*out)[i] = (float)gn_ndarray_f64(&a, i);
+        if (!isfinite((*out)[i]))
+            s = GN_ERROR(GN_ERR_DATA, "%s: %s: row %lld, column %lld is %g: expected finite numbers", l->r->origin, key,
+                         (long long)(i / *cols), (long long)(i % *cols), gn_ndarray_f64(&a, i));
+    }
+    gn_ndarray_free(&a);
+    return s;
+}
+
+/* ---- gnn-benchmark ---- */
+
+static gn_status *read_shape(loader *l, const char *prefix, gn_csr_arrays *m)
+{
+    char key[32];
+    gn_ndarray a;
+    snprintf(key, sizeof key, "%s_shape", prefix);
+    GN_TRY(read_vector(l, key, 2, &a));
+    bool good = gn_ndarray_i64(&a, 0, &m->rows) && gn_ndarray_i64(&a, 1, &m->cols);
+    gn_ndarray_free(&a);
+    if (!good) GN_FAIL(GN_ERR_DATA, "%s: %s: expected rows and columns", l->r->origin, key);
+    return NULL;
+}
+
+/* PREFIX_{data,indices,indptr,shape} as a matrix; repeated entries are added and zeros dropped, as scipy does. */
+static gn_status *read_matrix(loader *l, const char *prefix, gn_csr **out)
+{
+    gn_csr_arrays m = {0};
+    gn_ndarray *const part[] = {&m.data, &m.indices, &m.indptr};
+    static const char *const names[] = {"data", "indices", "indptr"};
+    char key[32], what[512];
+    gn_status *s = read_shape(l, prefix, &m);
+    for (int k = 0; k < 3 && !s; k++) {
+        snprintf(key, sizeof key, "%s_%s", prefix, names[k]);
+        s = read_vector(l, key, -1, part[k]);
+    }
+    snprintf(what, sizeof what, "%s: %s", l->r->origin, prefix);
+    if (!s) s = gn_csr_from_arrays(&m, what, out);
+    for (int k = 0; k < 3; k++) gn_ndarray_free(part[k]);
+    return s;
+}
+
+static gn_status *edges_of(loader *l, const gn_csr *adj, bool bare)
+{
+    bool weighted = false;
+    for (int64_t i = 0; bare && i < adj->nnz && !weighted; i++) weighted = adj->val[i] != 1;
+    GN_TRY(gn_edges_reserve(&l->edges, adj->nnz, weighted));
+    for (int64_t r = 0; r < adj->rows; r++) {
+        for (int64_t i = adj->ptr[r]; i < adj->ptr[r + 1]; i++) {
+            if (weighted)
+                GN_TRY(gn_edges_push_weighted(&l->edges, r, adj->col[i], adj->val[i]));
+            else
+                GN_TRY(gn_edges_push(&l->edges, r, adj->col[i]));
+        }
+    }
+    return NULL;
+}
+
+static gn_status *read_adjacency(loader *l, bool bare)
+{
+    gn_csr *adj;
+    GN_TRY(read_matrix(l, "adj", &adj));
+    gn_status *s = NULL;
+    if (adj->rows != adj->cols)
+        s = GN_ERROR(GN_ERR_DATA, "%s: adj: %lld x %lld: expected a square matrix", l->r->origin, (long long)adj->rows,
+                     (long long)adj->cols);
+    l->d->n_nodes = adj->rows;
+    if (!s) s = edges_of(l, adj, bare);
+    gn_csr_free(adj);
+    GN_TRY(s);
+    if (bare) return NULL;
+    gn_edges_remove_loops(&l->edges);
+    l->r->undirected = l->r->opt->undirected != 0;
+    return l->r->undirected ? gn_edges_to_undirected(&l->edges) : NULL;
+}
+
+static gn_status *read_benchmark(loader *l)
+{
+    bool attr = gn_npz_has(l->zip, "attr_shape"), labels = gn_npz_has(l->zip, "labels");
+    gn_dataset *d = l->d;
+    GN_TRY(read_adjacency(l, !attr && !labels));
+    if (attr) {
+        GN_TRY(read_matrix(l, "attr", &d->x_csr));
+        d->n_features = d->x_csr->cols;
+        if (d->x_csr->rows != d->n_nodes)
+            GN_FAIL(GN_ERR_DATA, "%s: attr: %lld rows, but there are %lld nodes", l->r->origin,
+                    (long long)d->x_csr->rows, (long long)d->n_nodes);
+        for (int64_t i = 0; i < d->x_csr->nnz; i++)
+            if (d->x_csr->val[i] > 0) d->x_csr->val[i] = 1;
+    }
+    return labels ? read_labels(l, "labels") : NULL;
+}
+
+/* ---- edges as pairs ---- */
+
+static gn_status *push_pairs(loader *l, const char *key, const gn_ndarray *a, bool columns)
+{
+    int64_t n = columns ? a->dim[1] : a->dim[0];
+    GN_TRY(gn_edges_reserve(&l->edges, n, false));
+    for (int64_t e = 0; e < n; e++) {
+        int64_t end[2];
+        for (int k = 0; k < 2; k++)
+            if (!gn_ndarray_i64(a, columns ? k * n + e : e * 2 + k, &end[k]) || end[k] < 0 || end[k] >= GN_MAX_NODES)
+                GN_FAIL(GN_ERR_DATA, "%s: %s: edge %lld: expected a node from 0 to %lld", l->r->origin, key,
+                        (long long)e, (long long)GN_MAX_NODES - 1);
+        GN_TRY(gn_edges_push(&l->edges, end[0], end[1]));
+    }
+    return NULL;
+}
+
+static gn_status *read_pairs(loader *l, const char *key)
+{
+    gn_ndarray a;
+    GN_TRY(gn_npz_array(l->zip, key, &a));
+    bool columns = strcmp(key, "edge_index") == 0;
+    gn_status *s = a.rank == 2 && a.dim[columns ? 0 : 1] == 2
+                       ? push_pairs(l, key, &a, columns)
+                       : bad_shape(l, key, &a, columns ? "[2, edges]" : "[edges, 2]");
+    gn_ndarray_free(&a);
+    return s;
+}
+
+/* As many nodes as num_nodes says, or the features, or the labels, or the largest end. */
+static gn_status *count_nodes(loader *l, const char *const *keys)
+{
+    int64_t n = 0;
+    gn_ndarray a;
+    const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes" : first_of(l, keys);
+    for (int64_t e = 0; e < l->edges.n; e++) {
+        if (l->edges.src[e] >= n) n = l->edges.src[e] + 1;
+        if (l->edges.dst[e] >= n) n = l->edges.dst[e] + 1;
+    }
+    l->d->n_nodes = n;
+    if (!key) return NULL;
+    GN_TRY(gn_npz_array(l->zip, key, &a));
+    bool good = strcmp(key, "num_nodes") == 0 ? a.count == 1 && gn_ndarray_i64(&a, 0, &l->d->n_nodes) : a.rank >= 1;
+    if (strcmp(key, "num_nodes") != 0 && good) l->d->n_nodes = a.dim[0];
+    gn_ndarray_free(&a);
+    if (!good || l->d->n_nodes < n || l->d->n_nodes > GN_MAX_NODES)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: says %lld nodes, but an edge ends at node %lld", l->r->origin, key,
+                (long long)l->d->n_nodes, (long long)n - 1);
+    return NULL;
+}
+
+static gn_status *read_edge_values(loader *l)
+{
+    gn_dataset *d = l->d;
+    int64_t one;
+    if (gn_npz_has(l->zip, "edge_weight")) {
+        GN_TRY(read_floats(l, "edge_weight", l->edges.n, &l->edges.weight, &one));
+        if (one != 1) GN_FAIL(GN_ERR_DATA, "%s: edge_weight: expected one number an edge", l->r->origin);
+    }
+    if (!gn_npz_has(l->zip, "edge_attr")) return NULL;
+    if (l->r->opt->undirected == 1)
+        GN_FAIL(GN_ERR_USAGE, "%s: edges with attributes cannot be made undirected", l->r->origin);
+    return read_floats(l, "edge_attr", l->edges.n, &d->edge_attr, &d->edge_dim);
+}
+
+static gn_status *read_plain(loader *l, const char *edges)
+{
+    static const char *const x_keys[] = {"node_features", "x", "features", "node_feat", NULL};
+    static const char *const y_keys[] = {"node_labels", "y", "labels", "node_label", NULL};
+    static const char *const xy_keys[] = {"node_features", "x",          "features", "node_feat", "node_labels", "y",
+                                          "labels",        "node_label", NULL};
+    const char *x = first_of(l, x_keys);
+    bool heterophilous = gn_npz_has(l->zip, "train_masks") && gn_npz_has(l->zip, "edges");
+    GN_TRY(read_pairs(l, edges));
+    GN_TRY(count_nodes(l, xy_keys));
+    GN_TRY(read_edge_values(l));
+    if (heterophilous && l->r->opt->undirected != 0) {
+        GN_TRY(gn_edges_to_undirected(&l->edges));
+        l->r->undirected = true;
+    }
+    if (x) GN_TRY(read_floats(l, x, l->d->n_nodes, &l->d->x, &l->d->n_features));
+    GN_TRY(read_labels(l, first_of(l, y_keys)));
+    return read_masks(l);
+}
+
+static gn_status *load(loader *l)
+{
+    static const char *const edge_keys[] = {"edge_index", "edges", "edge_list", NULL};
+    if (gn_npz_has(l->zip, "adj_indptr")) return read_benchmark(l);
+    const char *edges = first_of(l, edge_keys);
+    if (edges) return read_plain(l, edges);
+    GN_FAIL(GN_ERR_DATA, "%s: no graph: expected arrays adj_indptr, adj_indices, ... or edge_index or edges",
+            l->r->origin);
+}
+
 gn_status *gn_npz_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset **out)
 {
-    (void)bytes, (void)n, (void)out;
-    GN_FAIL(GN_ERR_DATA, "'%s': .npz files are not read yet", r->origin);
+    loader l = {.r = r};
+    gn_status *s = gn_zip_open(bytes, n, r->origin, &l.zip);
+    if (!s) s = gn_dataset_new(NULL, &l.d);
+    if (!s) s = load(&l);
+    gn_zip_close(l.zip);
+    if (!s) gn_edges_give(&l.edges, l.d);
+    gn_edges_free(&l.edges);
+    if (s)
+        gn_dataset_free(l.d);
+    else
+        *out = l.d;
+    return s;
 }

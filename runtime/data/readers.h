@@ -12,6 +12,7 @@ typedef struct gn_reading {
     const gn_data_options *opt;
     const char *origin;
     bool undirected;        /* out: the reader has made (or kept) the edges symmetric */
+    int64_t splits;         /* out: how many splits the data give; 0 where none, then one is drawn */
     bool normalize_default; /* out: rows are normalised unless the options say no */
 } gn_reading;
 

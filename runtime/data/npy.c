@@ -1,0 +1,197 @@
+#include "runtime/data/npy.h"
+
+#include "runtime/data/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_HEADER = 65536 };
+
+/* ---- the dict literal ---- */
+
+typedef struct literal {
+    const char *p, *end;
+} literal;
+
+static bool accept(literal *l, char c)
+{
+    while (l->p < l->end && (*l->p == ' ' || *l->p == '\n' || *l->p == '\t')) l->p++;
+    if (l->p == l->end || *l->p != c) return false;
+    l->p++;
+    return true;
+}
+
+static bool accept_word(literal *l, const char *word)
+{
+    size_t n = strlen(word);
+    while (l->p < l->end && *l->p == ' ') l->p++;
+    if ((size_t)(l->end - l->p) < n || memcmp(l->p, word, n) != 0) return false;
+    l->p += n;
+    return true;
+}
+
+static bool accept_string(literal *l, const char **s, size_t *n)
+{
+    char quote = accept(l, '\'') ? '\'' : accept(l, '"') ? '"' : 0;
+    if (!quote) return false;
+    const char *end = memchr(l->p, quote, (size_t)(l->end - l->p));
+    if (!end) return false;
+    *s = l->p;
+    *n = (size_t)(end - l->p);
+    l->p = end + 1;
+    return true;
+}
+
+static bool accept_number(literal *l, int64_t *v)
+{
+    const char *from;
+    *v = 0;
+    while (l->p < l->end && *l->p == ' ') l->p++;
+    for (from = l->p; l->p < l->end && *l->p >= '0' && *l->p <= '9'; l->p++)
+        if (__builtin_mul_overflow(*v, (int64_t)10, v) || __builtin_add_overflow(*v, (int64_t)(*l->p - '0'), v))
+            return false;
+    if (l->p == from) return false;
+    accept(l, 'L'); /* Python 2's long */
+    return true;
+}
+
+static bool accept_shape(literal *l, gn_ndarray *a)
+{
+    int64_t dim[GN_NDARRAY_RANK];
+    int rank = 0;
+    if (!accept(l, '(')) return false;
+    while (!accept(l, ')')) {
+        if (rank == GN_NDARRAY_RANK || !accept_number(l, &dim[rank++])) return false;
+        if (accept(l, ',')) continue;
+        if (!accept(l, ')')) return false;
+        break;
+    }
+    return gn_ndarray_shape(a, rank, dim);
+}
+
+static gn_status *parse_dict(const char *text, size_t n, const char *origin, gn_ndarray *a)
+{
+    literal l = {text, text + n};
+    const char *key, *descr;
+    size_t nk, nd;
+    unsigned seen = 0;
+    if (!accept(&l, '{')) GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected a dict", origin);
+    while (!accept(&l, '}')) {
+        if (!accept_string(&l, &key, &nk) || !accept(&l, ':'))
+            GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected 'key': value", origin);
+        if (nk == 5 && memcmp(key, "descr", 5) == 0) {
+            if (!accept_string(&l, &descr, &nd) || !gn_ndarray_dtype(a, descr, nd))
+                GN_FAIL(GN_ERR_DATA,
+                        "%s: .npy header: descr: expected a plain number such as '<f4' (b1, i1 to i8, "
+                        "u1 to u8, f2 to f8)",
+                        origin);
+            seen |= 1;
+        } else if (nk == 13 && memcmp(key, "fortran_order", 13) == 0) {
+            a->fortran = accept_word(&l, "True");
+            if (!a->fortran && !accept_word(&l, "False"))
+                GN_FAIL(GN_ERR_DATA, "%s: .npy header: fortran_order: expected True or False", origin);
+            seen |= 2;
+        } else if (nk == 5 && memcmp(key, "shape", 5) == 0) {
+            if (!accept_shape(&l, a))
+                GN_FAIL(GN_ERR_DATA, "%s: .npy header: shape: expected a tuple of at most %d numbers", origin,
+                        GN_NDARRAY_RANK);
+            seen |= 4;
+        } else {
+            GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected the keys descr, fortran_order and shape", origin);
+        }
+        if (!accept(&l, ',') && (l.p == l.end || *l.p != '}'))
+            GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected , or }", origin);
+    }
+    if (seen != 7) GN_FAIL(GN_ERR_DATA, "%s: .npy header: expected descr, fortran_order and shape", origin);
+    return NULL;
+}
+
+/* From the first twelve bytes: where the dict starts and how long it is. */
+static gn_status *parse_preamble(const unsigned char p[12], const char *origin, size_t *at, size_t *length)
+{
+    if (memcmp(p, "\x93NUMPY", 6) != 0) GN_FAIL(GN_ERR_DATA, "%s: expected a .npy array", origin);
+    if (p[6] < 1 || p[6] > 3) GN_FAIL(GN_ERR_DATA, "%s: .npy version %d: expected 1 to 3", origin, p[6]);
+    *at = p[6] == 1 ? 10 : 12;
+    *length = (size_t)p[8] | (size_t)p[9] << 8;
+    if (p[6] > 1) *length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
+    if (*length > MAX_HEADER || *length < 2)
+        GN_FAIL(GN_ERR_DATA, "%s: .npy header of %zu bytes: expected at most %d", origin, *length, MAX_HEADER);
+    return NULL;
+}
+
+static gn_status *check_size(const gn_ndarray *a, uint64_t bytes, const char *origin)
+{
+    if ((uint64_t)a->count * a->size != bytes)
+        GN_FAIL(GN_ERR_DATA, "%s: %llu bytes of data: expected %lld elements of %d bytes", origin,
+                (unsigned long long)bytes, (long long)a->count, a->size);
+    return NULL;
+}
+
+gn_status *gn_npy_parse(const void *bytes, size_t n, const char *origin, gn_ndarray *out)
+{
+    const unsigned char *p = bytes;
+    size_t at, length;
+    gn_ndarray a = {0};
+    if (n < 12) GN_FAIL(GN_ERR_DATA, "%s: %zu bytes: expected a .npy array", origin, n);
+    GN_TRY(parse_preamble(p, origin, &at, &length));
+    if (length > n - at) GN_FAIL(GN_ERR_DATA, "%s: the .npy header is truncated", origin);
+    GN_TRY(parse_dict((const char *)p + at, length, origin, &a));
+    GN_TRY(check_size(&a, n - at - length, origin));
+    a.data = p + at + length;
+    *out = a;
+    return NULL;
+}
+
+/* ---- members of an .npz ---- */
+
+typedef struct names {
+    char member[128], origin[512];
+} names;
+
+static names names_of(const gn_zip *z, const char *key)
+{
+    names t;
+    snprintf(t.member, sizeof t.member, "%s.npy", key);
+    snprintf(t.origin, sizeof t.origin, "%s: %s", z ? gn_zip_origin(z) : "", key);
+    return t;
+}
+
+bool gn_npz_has(const gn_zip *z, const char *key) { return gn_zip_has(z, names_of(z, key).member); }
+
+static gn_status *read_member(gn_zip *z, const names *t, gn_ndarray *a)
+{
+    unsigned char first[12], *header;
+    size_t at, length;
+    uint64_t size;
+    GN_TRY(gn_zip_enter(z, t->member, &size));
+    GN_TRY(gn_zip_read(z, first, sizeof first));
+    GN_TRY(parse_preamble(first, t->origin, &at, &length));
+    GN_MEM(header, length);
+    size_t known = sizeof first - at; /* version 1 has its dict from byte 10 on */
+    memcpy(header, first + at, known);
+    gn_status *s = gn_zip_read(z, header + known, length - known);
+    if (!s) s = parse_dict((const char *)header, length, t->origin, a);
+    free(header);
+    GN_TRY(s);
+    GN_TRY(check_size(a, size - at - length, t->origin));
+    unsigned char *data;
+    GN_MEM(data, size - at - length);
+    a->owned = data;
+    a->data = data;
+    GN_TRY(gn_zip_read(z, data, size - at - length));
+    return gn_zip_leave(z);
+}
+
+gn_status *gn_npz_array(gn_zip *z, const char *key, gn_ndarray *out)
+{
+    names t = names_of(z, key);
+    gn_ndarray a = {0};
+    gn_status *s = read_member(z, &t, &a);
+    if (s) {
+        gn_zip_abandon(z);
+        gn_ndarray_free(&a);
+    } else {
+        *out = a;
+    }
+    return s;
+}
