@@ -16,8 +16,12 @@ static gn_status *check_syms(const gn_artifact *a)
 {
     for (int k = 0; k < a->n_syms; k++) {
         const gn_sym *s = &a->syms[k];
-        if ((unsigned)s->kind > GN_SYM_CONST) BAD("artifact %s: symbol %d is of no kind", a->name, k);
-        if (s->kind != GN_SYM_CONST && !within(s->graph, a->n_graphs))
+        if ((unsigned)s->kind > GN_SYM_CEIL) BAD("artifact %s: symbol %d is of no kind", a->name, k);
+        if (s->kind == GN_SYM_CEIL && (s->value < 1 || !within(s->of, k)))
+            BAD("artifact %s: symbol %s is no quotient of an earlier one", a->name, s->name);
+        if (s->kind == GN_SYM_ROWS && (!within(s->of, a->n_slots) || !a->slots[s->of].name))
+            BAD("artifact %s: symbol %s counts the rows of what is not bound", a->name, s->name);
+        if (s->kind < GN_SYM_CONST && !within(s->graph, a->n_graphs))
             BAD("artifact %s: symbol %s is a size of graph %d of %d", a->name, s->name, s->graph, a->n_graphs);
     }
     for (int k = 0; k < a->n_checks; k++) {

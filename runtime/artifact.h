@@ -60,13 +60,21 @@ typedef struct gn_launch {
     gn_graph_array balance_array;
 } gn_launch;
 
-typedef enum gn_sym_kind { GN_SYM_N_SRC, GN_SYM_N_DST, GN_SYM_N_EDGE, GN_SYM_CONST } gn_sym_kind;
+typedef enum gn_sym_kind {
+    GN_SYM_N_SRC,
+    GN_SYM_N_DST,
+    GN_SYM_N_EDGE,
+    GN_SYM_CONST,
+    GN_SYM_ROWS, /* rows of the tensor bound to slot `of`: where no graph tells */
+    GN_SYM_CEIL, /* symbol `of`, an earlier one, divided by `value` and rounded up */
+} gn_sym_kind;
 
 typedef struct gn_sym {
     const char *name;
     gn_sym_kind kind;
-    int graph;             /* which graph gives the number */
-    int64_t value;         /* CONST */
+    int graph;     /* which graph gives the number */
+    int64_t value; /* CONST: the number; CEIL: the divisor, positive */
+    int of;        /* ROWS: a slot; CEIL: a symbol */
 } gn_sym;
 
 typedef struct gn_graph_slot {

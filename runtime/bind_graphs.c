@@ -80,7 +80,31 @@ static gn_status *check_sizes(const gn_instance *in)
     return NULL;
 }
 
-gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, const gn_instance *like)
+/* Symbols in order: a quotient comes after what it divides. */
+static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_syms; k++) {
+        const gn_sym *s = &a->syms[k];
+        if (s->kind == GN_SYM_CONST) {
+            in->sym[k] = s->value;
+        } else if (s->kind == GN_SYM_CEIL) {
+            in->sym[k] = in->sym[s->of] / s->value + (in->sym[s->of] % s->value != 0);
+        } else if (s->kind == GN_SYM_ROWS) {
+            const char *name = a->slots[s->of].name;
+            int t = 0;
+            while (t < n && strcmp(tensors[t].name, name) != 0) t++;
+            if (t == n) GN_FAIL(GN_ERR_DATA, "%s: nothing is bound for '%s'", a->name, name);
+            in->sym[k] = tensors[t].rows;
+        } else {
+            in->sym[k] = size_of(in->graph[s->graph], s->kind);
+        }
+    }
+    return NULL;
+}
+
+gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, int n_tensors,
+                          const gn_binding *tensors, const gn_instance *like)
 {
     const gn_artifact *a = in->artifact;
     for (int k = 0; k < a->n_graphs; k++) {
@@ -95,10 +119,7 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
         gn_status *s = gn_graph_require(in->graph[k], arrays);
         if (s) return gn_status_annotate(s, "%s: graph %d", a->name, k);
     }
-    for (int k = 0; k < a->n_syms; k++) {
-        const gn_sym *s = &a->syms[k];
-        in->sym[k] = s->kind == GN_SYM_CONST ? s->value : size_of(in->graph[s->graph], s->kind);
-    }
+    GN_TRY(find_symbols(in, n_tensors, tensors));
     return check_sizes(in);
 }
 

@@ -90,7 +90,7 @@ static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *gr
                        const gn_instance *like)
 {
     GN_TRY(make_tables(in));
-    GN_TRY(gn_bind_graphs(in, n_graphs, graphs, like));
+    GN_TRY(gn_bind_graphs(in, n_graphs, graphs, n, tensors, like));
     GN_TRY(gn_plan_new(in->artifact, in->sym, &in->plan));
     GN_TRY(gn_bind_tensors(in, n, tensors));
     return gn_bind_launches(in);
