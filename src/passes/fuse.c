@@ -1,0 +1,394 @@
+/* fuse: groups values into regions (fuse.h).
+ * Needs: a verified program, simplified.  Keeps: the program.  Makes: a fusion over it.
+ *
+ * Greedy over values in program order.  A value joins the latest region where it may stand: the loops agree, whatever
+ * it reads of that region it reads aligned, and no region it reads from depends on that region (which would be a
+ * cycle).  The transitive dependences between regions are kept as bit sets, so that each question is one test. */
+#include "passes/fuse.h"
+
+#include <string.h>
+
+enum { FLAT_MIN = 256 }; /* none-space tensors from this size on get a loop over elements */
+
+typedef struct dep {
+    gir_id value;
+    bool aligned;
+} dep;
+
+typedef struct fuser {
+    fusion *f;
+    const gir_program *p;
+    gn_arena *arena;
+    bool eager;
+    uint64_t *reach;   /* [cap][words]: reach[r] = regions that r depends on, directly or not */
+    uint32_t words;
+    GN_VEC(region) regions;
+    GN_VEC(dep) deps;  /* of the value at hand */
+    uint32_t *mark[2]; /* by value: last walk that came by, unaligned and aligned */
+    uint32_t walk;
+} fuser;
+
+bool fu_is_identity_view(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op == GIR_RESHAPE || n->op == GIR_DETACH) return true;
+    if (n->op != GIR_BROADCAST) return false;
+    const gir_type *t = gir_type_of(p, gir_in(p, v, 0));
+    return t->space == n->type.space && gir_row_elems(t) == gir_row_elems(&n->type);
+}
+
+/* Places ------------------------------------------------------------------------------------------------------------ */
+
+static void count_uses(fuser *z)
+{
+    const gir_program *p = z->p;
+    bool *need = GN_NEW_N(z->arena, bool, p->nodes.n);
+    for (uint32_t k = 0; k < p->outputs.n; k++) need[p->outputs.p[k].value] = true;
+    for (gir_id v = p->nodes.n; v-- > 1;) {
+        if (!need[v]) continue;
+        for (int k = 0; k < gir_at(p, v)->n_in; k++) {
+            need[gir_in(p, v, k)] = true;
+            z->f->uses[gir_in(p, v, k)]++;
+        }
+    }
+    for (gir_id v = 1; v < p->nodes.n; v++) z->f->place[v] = need[v] ? FU_REAL : FU_UNUSED;
+}
+
+static bool draws(const gir_program *p, gir_id v)
+{
+    for (int k = 0; k < gir_at(p, v)->n_in; k++) {
+        gir_id o = gir_in(p, v, k);
+        if (gir_at(p, o)->op == GIR_RANDOM || gir_at(p, o)->op == GIR_SAMPLE) return true;
+    }
+    return false;
+}
+
+/* Edge values are cheap to compute again, with two exceptions that are stored: a drawn mask (a byte against a dozen
+ * multiplications), and a long dot product that several passes want. */
+static bool keep_edge_value(const fuser *z, gir_id v)
+{
+    const gir_program *p = z->p;
+    const gir_node *n = gir_at(p, v);
+    if (n->type.elem == GN_BOOL && draws(p, v)) return true;
+    if (n->op == GIR_REDUCE && z->f->uses[v] > 1) {
+        int64_t width = fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v);
+        return width >= 8;
+    }
+    return n->op == GIR_MATMUL;
+}
+
+static fu_place place_of(const fuser *z, gir_id v)
+{
+    const gir_program *p = z->p;
+    const gir_node *n = gir_at(p, v);
+    gir_class cls = gir_ops[n->op].cls;
+    switch ((gir_op)n->op) {
+    case GIR_INPUT:
+    case GIR_STATE:
+    case GIR_GRAPH: return FU_LEAF;
+    case GIR_CONST:
+    case GIR_IOTA:
+    case GIR_SIZE:
+    case GIR_RNG_KEY:
+    case GIR_RANDOM:
+    case GIR_DETACH: return FU_INLINE;
+    default: break;
+    }
+    if (cls == GIR_CLASS_GRAPH) return FU_LEAF;
+    if (fu_is_identity_view(p, v)) return FU_INLINE;
+    if (z->eager) return FU_REAL;
+    if (n->op == GIR_CARRY || n->op == GIR_UNCARRY) return FU_REAL;
+    if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE) return FU_INLINE;
+    if (n->type.space && fu_is_edge_space(p, n->type.space)) return keep_edge_value(z, v) ? FU_REAL : FU_INLINE;
+    if (n->type.space == 0 && fu_elems(p, v) == 1 && cls == GIR_CLASS_MAP) return FU_INLINE;
+    return FU_REAL;
+}
+
+/* An operand that must lie in memory as it is: strip identity views, and make what is below REAL. */
+static void force_stored(fuser *z, gir_id v)
+{
+    while (fu_is_identity_view(z->p, v)) v = gir_in(z->p, v, 0);
+    if (z->f->place[v] == FU_INLINE) z->f->place[v] = FU_REAL;
+}
+
+static void choose_places(fuser *z)
+{
+    const gir_program *p = z->p;
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        if (z->f->place[v] != FU_UNUSED) z->f->place[v] = (uint8_t)place_of(z, v);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        if (z->f->place[v] == FU_UNUSED || gir_at(p, v)->op != GIR_MATMUL) continue;
+        force_stored(z, gir_in(p, v, 0));
+        force_stored(z, gir_in(p, v, 1));
+    }
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (z->f->place[p->outputs.p[k].value] == FU_INLINE) z->f->place[p->outputs.p[k].value] = FU_REAL;
+}
+
+/* Dependences ------------------------------------------------------------------------------------------------------- */
+
+/* Adds the REAL values that `v` is computed from, looking through INLINE ones.  `aligned`: v is read at the region's own
+ * row (for FLAT and GEMM regions: at the region's own element). */
+static void walk(fuser *z, const region *r, gir_id v, bool aligned)
+{
+    const gir_program *p = z->p;
+    const gir_node *n = gir_at(p, v);
+    if (z->f->place[v] == FU_LEAF) return;
+    if (z->f->place[v] == FU_REAL) {
+        GN_PUSH(z->arena, z->deps, ((dep){v, aligned}));
+        return;
+    }
+    if (z->mark[aligned][v] == z->walk) return;
+    z->mark[aligned][v] = z->walk;
+    bool elementwise = r->kind == RG_FLAT || r->kind == RG_GEMM;
+    for (int k = 0; k < n->n_in; k++) {
+        gir_id o = gir_in(p, v, k);
+        bool same = aligned;
+        if (n->op == GIR_GATHER) {
+            if (k == 0) continue;
+            same = aligned && r->graph && gir_in(p, v, 0) == r->graph && n->attr.i[0] == r->end;
+        } else if (n->op == GIR_SAMPLE || n->op == GIR_CARRY || n->op == GIR_UNCARRY) {
+            same = false;
+        } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW && !fu_is_identity_view(p, v)) {
+            same = false;
+        }
+        if (gir_type_of(p, o)->space == 0 && n->type.space != 0) same = false;
+        walk(z, r, o, same);
+    }
+}
+
+static void find_deps(fuser *z, const region *r, gir_id v)
+{
+    const gir_program *p = z->p;
+    const gir_node *n = gir_at(p, v);
+    z->deps.n = 0;
+    z->walk++;
+    bool elementwise = r->kind == RG_FLAT || r->kind == RG_GEMM;
+    for (int k = 0; k < n->n_in; k++) {
+        gir_id o = gir_in(p, v, k);
+        const gir_type *t = gir_type_of(p, o);
+        bool aligned;
+        if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY || n->op == GIR_UNCARRY ||
+            n->op == GIR_SAMPLE)
+            aligned = false;
+        else if (n->op == GIR_SCATTER)
+            aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see below */
+        else if (elementwise)
+            aligned = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, v);
+        else
+            aligned = t->space == r->space;
+        if (t->space == 0 && r->space != 0) aligned = false;
+        walk(z, r, o, aligned);
+    }
+    /* Values of another space than the region's rows were computed by another loop. */
+    for (uint32_t k = 0; k < z->deps.n; k++)
+        if (gir_type_of(p, z->deps.p[k].value)->space != r->space) z->deps.p[k].aligned = false;
+}
+
+/* Regions ----------------------------------------------------------------------------------------------------------- */
+
+/* The loop that computes `v` if it gets a region of its own. */
+static region own_region(const fuser *z, gir_id v)
+{
+    const gir_program *p = z->p;
+    const gir_node *n = gir_at(p, v);
+    region r = {.kind = RG_ROWS, .space = n->type.space, .end = GIR_DST};
+    switch ((gir_op)n->op) {
+    case GIR_SCATTER:
+        r.graph = gir_in(p, v, 0);
+        r.end = (int)n->attr.i[0];
+        break;
+    case GIR_SPACE_REDUCE: r.space = gir_type_of(p, gir_in(p, v, 0))->space; break;
+    case GIR_MATMUL: {
+        gir_space_id s = gir_type_of(p, gir_in(p, v, 0))->space;
+        r.kind = n->attr.i[0] && s ? RG_INNER : RG_GEMM;
+        r.space = s;
+        r.n = n->type.rank ? n->type.dim[n->type.rank - 1] : 1;
+        break;
+    }
+    case GIR_CARRY:
+    case GIR_UNCARRY: r.kind = RG_CARRY; break;
+    default:
+        if (n->type.space == 0 && fu_elems(p, v) >= FLAT_MIN && n->op != GIR_REDUCE) {
+            r.kind = RG_FLAT;
+            r.n = fu_elems(p, v);
+        }
+        break;
+    }
+    return r;
+}
+
+static bool reaches(const fuser *z, uint32_t from, uint32_t to)
+{
+    return z->reach[(size_t)from * z->words + to / 64] >> (to % 64) & 1;
+}
+
+/* Do the loops agree, so that a value that would get region `own` can be computed inside `r`? */
+static bool loops_agree(const fuser *z, const region *r, const region *own, gir_id v)
+{
+    const gir_program *p = z->p;
+    if (r->kind == RG_INNER || r->kind == RG_CARRY) return false;
+    if (own->kind == RG_INNER || own->kind == RG_CARRY || own->kind == RG_GEMM) return false;
+    if (r->space != own->space) return false;
+    if (r->kind == RG_FLAT) return own->kind == RG_FLAT && r->n == own->n;
+    if (own->kind == RG_FLAT) return false;
+    if (r->kind == RG_GEMM)
+        return r->space && !own->graph && gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP && fu_elems(p, v) == r->n;
+    return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end);
+}
+
+/* May `v` (whose dependences as a member of r are in z->deps) join region r?  *shares: it reads something of r. */
+static bool may_join(const fuser *z, uint32_t r, bool *shares)
+{
+    *shares = false;
+    for (uint32_t k = 0; k < z->deps.n; k++) {
+        uint32_t q = (uint32_t)z->f->region_of[z->deps.p[k].value];
+        if (q == r) {
+            if (!z->deps.p[k].aligned) return false;
+            *shares = true;
+        } else if (reaches(z, q, r)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_edges(fuser *z, uint32_t r)
+{
+    uint64_t *mine = &z->reach[(size_t)r * z->words];
+    for (uint32_t k = 0; k < z->deps.n; k++) {
+        uint32_t q = (uint32_t)z->f->region_of[z->deps.p[k].value];
+        if (q == r) continue;
+        mine[q / 64] |= (uint64_t)1 << (q % 64);
+        for (uint32_t w = 0; w < z->words; w++) mine[w] |= z->reach[(size_t)q * z->words + w];
+    }
+    for (uint32_t x = 0; x < z->regions.n; x++)
+        if (x != r && reaches(z, x, r))
+            for (uint32_t w = 0; w < z->words; w++) z->reach[(size_t)x * z->words + w] |= mine[w];
+}
+
+/* Two walks over the edges of one graph meet in one region even when neither reads the other. */
+static bool worth_joining(const region *r, const region *own, bool shares)
+{
+    return shares || (own->graph && own->graph == r->graph) || (own->kind == RG_ROWS && own->space == 0);
+}
+
+static void place_in_region(fuser *z, gir_id v)
+{
+    region own = own_region(z, v);
+    uint32_t best = UINT32_MAX;
+    for (uint32_t r = z->regions.n; !z->eager && r-- > 0;) {
+        region with = z->regions.p[r];
+        if (!loops_agree(z, &with, &own, v)) continue;
+        if (own.graph) {
+            with.graph = own.graph;
+            with.end = own.end;
+        }
+        find_deps(z, &with, v);
+        bool shares;
+        if (may_join(z, r, &shares) && worth_joining(&z->regions.p[r], &own, shares)) {
+            best = r;
+            break;
+        }
+    }
+    if (best == UINT32_MAX) {
+        best = z->regions.n;
+        GN_PUSH(z->arena, z->regions, own);
+        find_deps(z, &own, v);
+    } else if (own.graph) {
+        z->regions.p[best].graph = own.graph;
+        z->regions.p[best].end = own.end;
+    }
+    z->f->region_of[v] = (int32_t)best;
+    GN_PUSH(z->arena, z->regions.p[best].members, v);
+    add_edges(z, best);
+}
+
+/* What another region reads, and what goes out, is stored. */
+static void choose_stored(fuser *z)
+{
+    fusion *f = z->f;
+    for (uint32_t k = 0; k < z->p->outputs.n; k++) f->stored[z->p->outputs.p[k].value] = true;
+    for (uint32_t r = 0; r < z->regions.n; r++) {
+        region *g = &z->regions.p[r];
+        for (uint32_t m = 0; m < g->members.n; m++) {
+            gir_id v = g->members.p[m];
+            gir_op op = (gir_op)gir_at(z->p, v)->op;
+            if (op == GIR_SPACE_REDUCE || g->kind == RG_INNER) f->stored[v] = true;
+            find_deps(z, g, v);
+            for (uint32_t k = 0; k < z->deps.n; k++) {
+                gir_id d = z->deps.p[k].value;
+                if (f->region_of[d] != (int32_t)r) f->stored[d] = true;
+            }
+        }
+    }
+}
+
+/* Orders regions so that each comes after what it depends on; among those ready, the one that was opened first. */
+static void order_regions(fuser *z)
+{
+    fusion *f = z->f;
+    uint32_t n = z->regions.n;
+    uint32_t *place = GN_NEW_N(z->arena, uint32_t, n ? n : 1);
+    bool *done = GN_NEW_N(z->arena, bool, n ? n : 1);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t pick = UINT32_MAX;
+        for (uint32_t r = 0; r < n && pick == UINT32_MAX; r++) {
+            bool ready = !done[r];
+            for (uint32_t q = 0; q < n && ready; q++) ready = done[q] || !reaches(z, r, q);
+            if (ready) pick = r;
+        }
+        done[pick] = true;
+        place[pick] = k;
+        GN_PUSH(z->arena, f->regions, z->regions.p[pick]);
+    }
+    for (gir_id v = 1; v < z->p->nodes.n; v++)
+        if (f->region_of[v] >= 0) f->region_of[v] = (int32_t)place[f->region_of[v]];
+}
+
+fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
+{
+    uint32_t n = p->nodes.n;
+    fusion *f = GN_NEW(a, fusion);
+    f->p = p;
+    f->place = GN_NEW_N(a, uint8_t, n);
+    f->stored = GN_NEW_N(a, bool, n);
+    f->region_of = GN_NEW_N(a, int32_t, n);
+    f->uses = GN_NEW_N(a, uint32_t, n);
+    for (uint32_t v = 0; v < n; v++) f->region_of[v] = -1;
+    fuser z = {.f = f, .p = p, .arena = a, .eager = opt && opt->eager};
+    z.mark[0] = GN_NEW_N(a, uint32_t, n);
+    z.mark[1] = GN_NEW_N(a, uint32_t, n);
+    count_uses(&z);
+    choose_places(&z);
+    uint32_t real = 0;
+    for (gir_id v = 1; v < n; v++) real += f->place[v] == FU_REAL;
+    z.words = real / 64 + 1;
+    z.reach = GN_NEW_N(a, uint64_t, (size_t)(real + 1) * z.words);
+    for (gir_id v = 1; v < n; v++)
+        if (f->place[v] == FU_REAL) place_in_region(&z, v);
+    choose_stored(&z);
+    order_regions(&z);
+    return f;
+}
+
+void gn_fusion_print(const fusion *f, gn_buf *out)
+{
+    static const char *const kind[] = {"rows", "flat", "gemm", "inner", "carry"};
+    for (uint32_t r = 0; r < f->regions.n; r++) {
+        const region *g = &f->regions.p[r];
+        gn_buf_printf(out, "region %u %s", r, kind[g->kind]);
+        if (g->kind == RG_FLAT)
+            gn_buf_printf(out, " %lld", (long long)g->n);
+        else
+            gn_buf_printf(out, " %s", g->space ? f->p->spaces.p[g->space].name : "none");
+        if (g->graph) gn_buf_printf(out, " edges of %%%u by %s", g->graph, g->end == GIR_DST ? "dst" : "src");
+        gn_buf_add(out, ":");
+        for (uint32_t m = 0; m < g->members.n; m++) {
+            gir_id v = g->members.p[m];
+            gn_buf_printf(out, " %%%u%s %s%s", v, f->stored[v] ? "!" : "", gir_ops[gir_at(f->p, v)->op].text,
+                          m + 1 < g->members.n ? "," : "");
+        }
+        gn_buf_add(out, "\n");
+    }
+}

@@ -1,0 +1,58 @@
+/* Fusion: which values are computed together, in which loop.
+ *
+ * A region is a loop over the rows of one space.  What it computes for a row it may use for the same row at once
+ * ("aligned"); whatever it reads of other rows ("foreign": through an edge, out of a reduction over the space, as an
+ * operand of a matrix product) must have been stored by an earlier region.
+ *
+ * Every value gets one of four places:
+ *   LEAF    bound from outside
+ *   INLINE  never stored: computed again wherever it is read (views, constants, scalars, random draws, edge values)
+ *   REAL    belongs to exactly one region, and is stored if anything outside the region reads it
+ *   UNUSED  no output depends on it                                                                                  */
+#ifndef GN_PASSES_FUSE_H
+#define GN_PASSES_FUSE_H
+
+#include "ir/gir.h"
+
+typedef enum fu_place { FU_UNUSED, FU_LEAF, FU_INLINE, FU_REAL } fu_place;
+
+typedef enum region_kind {
+    RG_ROWS,  /* a loop over rows: passes over each row's edges, row work, sums over the space */
+    RG_FLAT,  /* a loop over the elements of none-space tensors of one size (optimizer updates) */
+    RG_GEMM,  /* rows of S[k] @ [k,n], with elementwise work on the product */
+    RG_INNER, /* S[k]^T @ S[n]: a contraction over the rows */
+    RG_CARRY, /* edge values between a graph and one derived from it */
+} region_kind;
+
+typedef struct region {
+    region_kind kind;
+    gir_space_id space; /* ROWS, GEMM: of the rows; INNER: that is contracted; 0: none (one row) */
+    gir_id graph;       /* ROWS: the graph whose edges are walked, 0: none */
+    int end;            /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
+    int64_t n;          /* FLAT: elements; GEMM, INNER: columns of the product */
+    GN_VEC(gir_id) members; /* in program order */
+} region;
+
+typedef struct fu_options {
+    bool eager; /* an operator a kernel: nothing inline but constants and what has no loop of its own */
+} fu_options;
+
+typedef struct fusion {
+    const gir_program *p;
+    uint8_t *place;      /* fu_place, by value */
+    bool *stored;        /* REAL values that go to memory */
+    int32_t *region_of;  /* REAL: index into regions; else -1 */
+    uint32_t *uses;      /* number of uses among needed values */
+    GN_VEC(region) regions; /* in an order in which they can run */
+} fusion;
+
+fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt);
+
+/* One line a region, for people: kind, space, members, what is stored. */
+void gn_fusion_print(const fusion *f, gn_buf *out);
+
+static inline int64_t fu_elems(const gir_program *p, gir_id v) { return gir_row_elems(gir_type_of(p, v)); }
+static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s) { return p->spaces.p[s].kind == GIR_EDGE; }
+bool fu_is_identity_view(const gir_program *p, gir_id v); /* a view whose elements lie as its operand's do */
+
+#endif

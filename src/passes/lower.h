@@ -1,0 +1,77 @@
+/* Lowering: regions to kernels in loop IR.
+ *
+ * gn_lower turns a fused program into a list of launches over buffers that are still named by what they hold: values,
+ * inputs, states, arrays of graphs.  It knows a back end only through its limits; the numbers that shape loops (row
+ * blocks, tiles, chunks of a reduction) come from a schedule record, made by gn_schedule_default or a tuner. */
+#ifndef GN_PASSES_LOWER_H
+#define GN_PASSES_LOWER_H
+
+#include "base/graph_array.h"
+#include "ir/gir.h"
+#include "ir/kir.h"
+#include "ir/limits.h"
+#include "passes/fuse.h"
+
+/* The numbers of one region. All are positive. */
+typedef struct gn_schedule {
+    int64_t row_block;   /* rows a worker takes at once where rows are the lanes */
+    int64_t chunk_rows;  /* rows of one partial sum of a reduction over a space; results depend on it */
+    int64_t tile_rows;   /* GEMM: rows of a register tile */
+    int64_t tile_cols;   /* GEMM: columns of a register tile */
+    int64_t tile_max;    /* row values up to this many elements may be kept in a tile */
+} gn_schedule;
+
+gn_schedule gn_schedule_default(const gn_limits *limits, const gir_program *p, const region *r);
+
+typedef enum low_kind { LOW_TEMP, LOW_INPUT, LOW_STATE, LOW_OUTPUT, LOW_GRAPH } low_kind;
+
+typedef struct low_size { /* coef * sym + plus elements; sym < 0: coef + plus */
+    int64_t coef;
+    int sym, plus;
+} low_size;
+
+typedef struct low_buffer {
+    low_kind kind;
+    const char *name;      /* INPUT, STATE, OUTPUT: the binding's; TEMP: for people */
+    gn_elem elem;
+    low_size size;
+    int64_t row_elems;
+    gir_space_id space;    /* INPUT, STATE, OUTPUT: of the rows */
+    gir_id graph;          /* GRAPH: which graph value's array */
+    gn_graph_array array;
+} low_buffer;
+
+typedef struct low_sym { /* number of rows of `space`, or that divided by `per`, rounded up */
+    const char *name;
+    gir_space_id space;
+    int64_t per;
+} low_sym;
+
+typedef struct low_launch {
+    kir_kernel *kernel;    /* NULL: a copy from buffers[1] to buffers[0] */
+    GN_VEC(int) buffers;   /* low_buffer of each buffer of the kernel */
+    GN_VEC(int) syms;      /* low_sym of each symbol of the kernel */
+    low_size trip;         /* bound of the THREAD loop; sym < 0 and coef 1 when it has none */
+    int64_t step;
+    gir_id balance;        /* rows of this graph are the iterations; 0: even work */
+    int balance_end;
+    int region;            /* index into the fusion's regions, for reports */
+} low_launch;
+
+typedef struct lowered {
+    const gir_program *p;
+    const fusion *f;
+    GN_VEC(low_buffer) buffers;
+    GN_VEC(low_sym) syms;
+    GN_VEC(low_launch) launches;
+} lowered;
+
+typedef struct low_options {
+    gn_limits limits;
+    gn_elem index;         /* I32 or I64: elements of graph arrays */
+} low_options;
+
+/* GN_ERR_MODEL where a program asks for what loops cannot express (says what and where). */
+gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowered **out);
+
+#endif

@@ -1,0 +1,122 @@
+/* What the files of the lowering share.  lower.c: buffers and launches; lower_value.c: values as instructions;
+ * lower_rows.c: ROWS and FLAT regions; lower_dense.c: GEMM and INNER regions. */
+#ifndef GN_PASSES_LOWER_IMPL_H
+#define GN_PASSES_LOWER_IMPL_H
+
+#include "ir/kir_ops.h"
+#include "passes/lower.h"
+
+/* Where a row is: its space, its index, and the nesting level at which things that depend on it alone are emitted. */
+typedef struct where {
+    gir_space_id space;
+    kir_id row;
+    int level;
+    kir_id src, dst; /* ends, where the row is an edge and they are known; else 0 */
+} where;
+
+/* Which element of a row: linear, by component, or both; the missing form is made on demand. */
+typedef struct low_ix {
+    int rank;
+    int64_t dim[GIR_MAX_RANK];
+    kir_id lin;
+    kir_id comp[GIR_MAX_RANK];
+    bool has_comp;
+} low_ix;
+
+/* Nesting level: an open block and the place in it where instructions go now.  When a deeper loop is open, that place is
+ * just before the loop, so that whatever does not depend on the loop lands outside of it. */
+typedef struct level {
+    kir_cursor at;
+    kir_cursor after; /* where the level goes on when the loop inside it closes */
+} level;
+
+enum { MAX_LEVELS = 12 };
+
+typedef struct memo {
+    gir_id value;
+    kir_id row, lin;
+    kir_id result;
+    int level;
+    kir_id owner; /* block of the level when it was made */
+} memo;
+
+typedef struct int_memo {
+    uint8_t op;
+    kir_id a, b, result;
+    int level;
+    kir_id owner;
+} int_memo;
+
+typedef struct held { /* a value of a row kept in a tile */
+    gir_id value;
+    kir_id row, tile;
+    int level;
+    kir_id owner;
+} held;
+
+typedef struct lower {
+    gn_arena *arena;
+    const gir_program *p;
+    const fusion *f;
+    const low_options *opt;
+    lowered *out;
+    gn_status *error;          /* the first one; checked at the end of each region */
+    int32_t *value_buffer;     /* by value: low_buffer, or -1 */
+    float *cost;               /* by value: of computing one element again, from what is stored; < 0 unknown */
+
+    /* of the kernel at hand */
+    kir_kernel *k;
+    low_launch launch;
+    GN_VEC(int) kernel_buffer; /* low_buffer -> buffer of the kernel, -1 none */
+    const region *r;
+    int region;
+    gn_schedule sched;
+    level levels[MAX_LEVELS];
+    int depth;                 /* index of the innermost open level */
+    GN_VEC(memo) memos;
+    GN_VEC(int_memo) int_memos;
+    GN_VEC(held) tiles;
+    where row;                 /* of the region's rows */
+    where edge;                /* of the current edge in a pass over edges; space 0: none */
+    gir_id product;            /* GEMM: the MATMUL, whose elements are in */
+    kir_id product_tile, product_at;
+} lower;
+
+/* lower.c */
+int low_sym_of(lower *L, gir_space_id s, int64_t per);
+int low_buffer_of_value(lower *L, gir_id v);          /* LEAF or stored */
+int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array);
+int low_kernel_buffer(lower *L, int buffer, kir_access access); /* the kernel's number for it */
+int low_temp(lower *L, const char *name, gn_elem e, low_size size);
+void low_begin(lower *L, const char *name);
+void low_end(lower *L);
+void low_fail(lower *L, gir_id v, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* lower_value.c */
+kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b);  /* at the innermost level, folded and shared */
+kir_id low_iconst(lower *L, int64_t v);
+kir_id low_fconst(lower *L, gn_elem e, double v);
+kir_id low_sym_value(lower *L, gir_space_id s, int64_t per); /* number of rows as i64 */
+kir_id low_open(lower *L, kir_id lo, kir_id hi, int64_t step, kir_unit unit, kir_race race);
+kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race);
+kir_id low_open_if(lower *L, kir_id cond);
+void low_close(lower *L);
+kir_cursor *low_at(lower *L);
+low_ix low_index(const gir_type *t, kir_id lin);
+kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x);
+kir_id low_tile_of(lower *L, gir_id v, const where *w);   /* computes the row into a tile if it is in none yet */
+void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int level);
+kir_id low_load(lower *L, int buffer, kir_id at);
+void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
+gn_elem low_elem(gn_elem e); /* the type of a value in the loop IR */
+where low_node_at(lower *L, gir_space_id s, kir_id row);
+
+/* lower_rows.c, lower_dense.c */
+void low_rows(lower *L);
+void low_flat(lower *L);
+void low_gemm(lower *L);
+void low_inner(lower *L);
+/* Adds the partial sums part[chunks, n] into the buffer of v, in order. */
+void low_finish_partials(lower *L, gir_id v, int part, int red, gir_space_id space, int64_t chunk);
+
+#endif

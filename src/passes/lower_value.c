@@ -1,0 +1,689 @@
+/* lower_value: a value of the tensor IR at one row and element, as instructions.
+ *
+ * low_value is demand-driven: it looks through everything that is INLINE or belongs to the region at hand, and stops at
+ * what lies in memory or in a tile.  Each instruction lands at the outermost level where its operands are known: a
+ * scalar of a row outside the loop over columns, a scalar of the program outside all loops. */
+#include "passes/lower_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Levels ------------------------------------------------------------------------------------------------------------ */
+
+kir_cursor *low_at(lower *L) { return &L->levels[L->depth].at; }
+
+static void open_block(lower *L, kir_cursor after, kir_cursor body)
+{
+    L->levels[L->depth].after = after;
+    if (L->depth + 1 == MAX_LEVELS) {
+        low_fail(L, 0, "loops nest deeper than %d", MAX_LEVELS);
+        return;
+    }
+    L->levels[++L->depth] = (level){.at = body};
+}
+
+kir_id low_open(lower *L, kir_id lo, kir_id hi, int64_t step, kir_unit unit, kir_race race)
+{
+    kir_cursor after = *low_at(L), body;
+    kir_id loop = kir_for(L->k, &after, &body, lo, hi, step, unit, race);
+    open_block(L, after, body);
+    return loop;
+}
+
+kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race)
+{
+    return low_open(L, low_iconst(L, 0), low_iconst(L, n), 1, unit, race);
+}
+
+kir_id low_open_if(lower *L, kir_id cond)
+{
+    kir_cursor after = *low_at(L), body;
+    kir_id id = kir_if(L->k, &after, &body, cond);
+    open_block(L, after, body);
+    return id;
+}
+
+void low_close(lower *L)
+{
+    L->depth--;
+    L->levels[L->depth].at = L->levels[L->depth].after;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < L->memos.n; i++)
+        if (L->memos.p[i].level <= L->depth) L->memos.p[n++] = L->memos.p[i];
+    L->memos.n = n;
+    n = 0;
+    for (uint32_t i = 0; i < L->int_memos.n; i++)
+        if (L->int_memos.p[i].level <= L->depth) L->int_memos.p[n++] = L->int_memos.p[i];
+    L->int_memos.n = n;
+    n = 0;
+    for (uint32_t i = 0; i < L->tiles.n; i++)
+        if (L->tiles.p[i].level <= L->depth) L->tiles.p[n++] = L->tiles.p[i];
+    L->tiles.n = n;
+}
+
+static bool visible(const lower *L, int lev, kir_id owner)
+{
+    return lev <= L->depth && L->levels[lev].at.owner == owner;
+}
+
+/* Integers ---------------------------------------------------------------------------------------------------------- */
+
+/* Constants are all made at the top, once a value. */
+kir_id low_iconst(lower *L, int64_t v)
+{
+    for (uint32_t i = 0; i < L->int_memos.n; i++) {
+        const int_memo *m = &L->int_memos.p[i];
+        if (m->op == KIR_CONST && kir_at(L->k, m->result)->imm == v) return m->result;
+    }
+    kir_id c = kir_iconst(L->k, &L->levels[0].at, v);
+    GN_PUSH(L->arena, L->int_memos, ((int_memo){KIR_CONST, 0, 0, c, 0, 0}));
+    return c;
+}
+
+kir_id low_fconst(lower *L, gn_elem e, double v) { return kir_fconst(L->k, &L->levels[0].at, e, v); }
+
+kir_id low_sym_value(lower *L, gir_space_id s, int64_t per)
+{
+    if (s == 0) return low_iconst(L, 1);
+    const gir_space *sp = &L->p->spaces.p[s];
+    if (sp->size >= 0) return low_iconst(L, (sp->size + per - 1) / per);
+    const low_sym *sym = &L->out->syms.p[low_sym_of(L, s, per)];
+    int k = kir_sym_add(L->k, sym->name);
+    for (uint32_t i = 0; i < L->int_memos.n; i++) {
+        const int_memo *m = &L->int_memos.p[i];
+        if (m->op == KIR_SYM && kir_at(L->k, m->result)->imm == k) return m->result;
+    }
+    kir_id v = kir_sym(L->k, &L->levels[0].at, k);
+    GN_PUSH(L->arena, L->int_memos, ((int_memo){KIR_SYM, 0, 0, v, 0, 0}));
+    return v;
+}
+
+kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b)
+{
+    for (uint32_t i = L->int_memos.n; i-- > 0;) {
+        const int_memo *m = &L->int_memos.p[i];
+        if (m->op == op && m->a == a && m->b == b && visible(L, m->level, m->owner)) return m->result;
+    }
+    kir_id v = kir_bin(L->k, low_at(L), op, a, b);
+    GN_PUSH(L->arena, L->int_memos, ((int_memo){(uint8_t)op, a, b, v, L->depth, low_at(L)->owner}));
+    return v;
+}
+
+static kir_id scaled_add(lower *L, kir_id a, int64_t scale, kir_id b)
+{
+    return low_int(L, KIR_IADD, low_int(L, KIR_IMUL, a, low_iconst(L, scale)), b);
+}
+
+/* Indices ----------------------------------------------------------------------------------------------------------- */
+
+low_ix low_index(const gir_type *t, kir_id lin)
+{
+    low_ix x = {.rank = t->rank, .lin = lin};
+    for (int i = 0; i < t->rank; i++) x.dim[i] = t->dim[i];
+    return x;
+}
+
+static kir_id index_lin(lower *L, low_ix *x)
+{
+    if (x->lin) return x->lin;
+    kir_id at = low_iconst(L, 0);
+    for (int i = 0; i < x->rank; i++)
+        if (x->dim[i] > 1) at = scaled_add(L, at, x->dim[i], x->comp[i]);
+    return x->lin = at;
+}
+
+static void index_comp(lower *L, low_ix *x)
+{
+    if (x->has_comp) return;
+    int64_t stride = 1;
+    for (int i = x->rank; i-- > 0;) {
+        kir_id q = low_int(L, KIR_IDIV, x->lin, low_iconst(L, stride));
+        bool first = true;
+        for (int j = 0; j < i; j++) first = first && x->dim[j] == 1;
+        x->comp[i] = x->dim[i] == 1 ? low_iconst(L, 0)
+                     : first        ? q
+                                    : low_int(L, KIR_IMOD, q, low_iconst(L, x->dim[i]));
+        stride *= x->dim[i];
+    }
+    x->has_comp = true;
+}
+
+/* Index into the operand of a broadcast: dims aligned at the right, ones and missing ones stay at 0. */
+static low_ix broadcast_index(lower *L, low_ix *x, const gir_type *from)
+{
+    index_comp(L, x);
+    low_ix y = {.rank = from->rank, .has_comp = true};
+    for (int i = 0; i < from->rank; i++) {
+        y.dim[i] = from->dim[i];
+        y.comp[i] = from->dim[i] == 1 ? low_iconst(L, 0) : x->comp[x->rank - from->rank + i];
+    }
+    return y;
+}
+
+/* Memory ------------------------------------------------------------------------------------------------------------ */
+
+gn_elem low_elem(gn_elem e)
+{
+    if (e == GN_F64) return GN_F64;
+    if (gn_elem_is_float(e)) return GN_F32;
+    return e == GN_BOOL ? GN_BOOL : GN_I64;
+}
+
+kir_id low_load(lower *L, int buffer, kir_id at)
+{
+    int b = low_kernel_buffer(L, buffer, KIR_READ);
+    return kir_load(L->k, low_at(L), b, at);
+}
+
+static kir_id row_offset(lower *L, gir_id v, const where *w, kir_id lin)
+{
+    if (gir_type_of(L->p, v)->space == 0) return lin;
+    return scaled_add(L, w->row, fu_elems(L->p, v), lin);
+}
+
+void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
+{
+    int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
+    kir_id at = row_offset(L, v, w, lin);
+    kir_store(L->k, low_at(L), b, at, value);
+}
+
+where low_node_at(lower *L, gir_space_id s, kir_id row)
+{
+    return (where){.space = s, .row = row, .level = L->depth};
+}
+
+/* The ends of an edge. In a pass over a row's edges one is the row itself. */
+static where end_of(lower *L, gir_id g, const where *w, int end)
+{
+    const gir_type *t = gir_type_of(L->p, g);
+    gir_space_id s = end == GIR_SRC ? t->src : t->dst;
+    kir_id known = end == GIR_SRC ? w->src : w->dst;
+    if (known && known == L->row.row && s == L->row.space) return L->row;
+    where n = {.space = s, .row = known, .level = w->level};
+    if (known) return n;
+    int array = low_buffer_of_graph(L, g, end == GIR_SRC ? GN_GRAPH_COL : GN_GRAPH_ROW);
+    int save = L->depth;
+    L->depth = w->level;
+    for (uint32_t i = L->int_memos.n; i-- > 0 && !n.row;) {
+        const int_memo *m = &L->int_memos.p[i];
+        if (m->op == KIR_LOAD && m->a == w->row && m->b == (kir_id)array && visible(L, m->level, m->owner))
+            n.row = m->result;
+    }
+    if (!n.row) {
+        n.row = low_load(L, array, w->row);
+        GN_PUSH(L->arena, L->int_memos,
+                ((int_memo){KIR_LOAD, w->row, (kir_id)array, n.row, L->depth, low_at(L)->owner}));
+    }
+    L->depth = save;
+    return n;
+}
+
+/* The row's number in the user's order: what random draws and iota count by. */
+static kir_id user_row(lower *L, const where *w)
+{
+    if (w->space == 0) return low_iconst(L, 0);
+    if (!fu_is_edge_space(L->p, w->space)) return w->row;
+    return low_load(L, low_buffer_of_graph(L, L->p->spaces.p[w->space].graph, GN_GRAPH_POS), w->row);
+}
+
+/* Elementwise ------------------------------------------------------------------------------------------------------- */
+
+static kir_id un(lower *L, kir_op op, kir_id a) { return kir_un(L->k, low_at(L), op, a); }
+static kir_id bin(lower *L, kir_op op, kir_id a, kir_id b) { return kir_bin(L->k, low_at(L), op, a, b); }
+
+static kir_id sigmoid(lower *L, gn_elem e, kir_id a)
+{
+    kir_id one = low_fconst(L, e, 1), zero = low_fconst(L, e, 0);
+    kir_id s = un(L, KIR_EXP, un(L, KIR_FNEG, un(L, KIR_FABS, a))); /* e^-|a|: never overflows */
+    kir_id up = bin(L, KIR_FDIV, one, bin(L, KIR_FADD, one, s));
+    kir_id down = bin(L, KIR_FMUL, s, up);
+    return kir_select(L->k, low_at(L), bin(L, KIR_FLE, zero, a), up, down);
+}
+
+static kir_id float_unary(lower *L, gir_id v, gir_op op, gn_elem e, kir_id a)
+{
+    kir_id one = low_fconst(L, e, 1), zero = low_fconst(L, e, 0);
+    switch (op) {
+    case GIR_NEG: return un(L, KIR_FNEG, a);
+    case GIR_ABS: return un(L, KIR_FABS, a);
+    case GIR_SIGN: {
+        kir_id minus = kir_select(L->k, low_at(L), bin(L, KIR_FLT, a, zero), low_fconst(L, e, -1), zero);
+        return kir_select(L->k, low_at(L), bin(L, KIR_FLT, zero, a), one, minus);
+    }
+    case GIR_EXP: return un(L, KIR_EXP, a);
+    case GIR_EXPM1: return un(L, KIR_EXPM1, a);
+    case GIR_LOG: return un(L, KIR_LOG, a);
+    case GIR_LOG1P: return un(L, KIR_LOG1P, a);
+    case GIR_SQRT: return un(L, KIR_SQRT, a);
+    case GIR_RSQRT: return bin(L, KIR_FDIV, one, un(L, KIR_SQRT, a));
+    case GIR_RECIP: return bin(L, KIR_FDIV, one, a);
+    case GIR_SIN: return un(L, KIR_SIN, a);
+    case GIR_COS: return un(L, KIR_COS, a);
+    case GIR_TANH: return un(L, KIR_TANH, a);
+    case GIR_SIGMOID: return sigmoid(L, e, a);
+    case GIR_ERF: return un(L, KIR_ERF, a);
+    case GIR_FLOOR: return un(L, KIR_FLOOR, a);
+    case GIR_DETACH: return a;
+    default: break;
+    }
+    low_fail(L, v, "'%s' of a float cannot be lowered", gir_ops[op].text);
+    return a;
+}
+
+static kir_id int_unary(lower *L, gir_id v, gir_op op, kir_id a)
+{
+    kir_id zero = low_iconst(L, 0);
+    switch (op) {
+    case GIR_NEG: return low_int(L, KIR_ISUB, zero, a);
+    case GIR_ABS: return low_int(L, KIR_IMAX, a, low_int(L, KIR_ISUB, zero, a));
+    case GIR_SIGN: return low_int(L, KIR_IMAX, low_iconst(L, -1), low_int(L, KIR_IMIN, low_iconst(L, 1), a));
+    case GIR_FLOOR:
+    case GIR_DETACH: return a;
+    default: break;
+    }
+    low_fail(L, v, "'%s' of an integer cannot be lowered", gir_ops[op].text);
+    return a;
+}
+
+static kir_id compare(lower *L, gir_op op, bool fl, kir_id a, kir_id b)
+{
+    kir_op lt = fl ? KIR_FLT : KIR_ILT, le = fl ? KIR_FLE : KIR_ILE, eq = fl ? KIR_FEQ : KIR_IEQ;
+    switch (op) {
+    case GIR_LT: return bin(L, lt, a, b);
+    case GIR_LE: return bin(L, le, a, b);
+    case GIR_GT: return bin(L, lt, b, a);
+    case GIR_GE: return bin(L, le, b, a);
+    case GIR_EQ: return bin(L, eq, a, b);
+    default: return un(L, KIR_NOT, bin(L, eq, a, b));
+    }
+}
+
+static kir_id binary(lower *L, gir_id v, gir_op op, gn_elem e, kir_id a, kir_id b)
+{
+    static const struct {
+        gir_op op;
+        kir_op f, i;
+    } table[] = {
+        {GIR_ADD, KIR_FADD, KIR_IADD}, {GIR_SUB, KIR_FSUB, KIR_ISUB}, {GIR_MUL, KIR_FMUL, KIR_IMUL},
+        {GIR_DIV, KIR_FDIV, KIR_INVALID}, {GIR_POW, KIR_FPOW, KIR_INVALID}, {GIR_MAX, KIR_FMAX, KIR_IMAX},
+        {GIR_MIN, KIR_FMIN, KIR_IMIN},
+    };
+    if (op >= GIR_LT && op <= GIR_NE) {
+        if (e == GN_BOOL) {
+            a = kir_cast(L->k, low_at(L), a, GN_I64);
+            b = kir_cast(L->k, low_at(L), b, GN_I64);
+        }
+        return compare(L, op, gn_elem_is_float(e), a, b);
+    }
+    if (op == GIR_AND) return bin(L, KIR_AND, a, b);
+    if (op == GIR_OR) return bin(L, KIR_OR, a, b);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (table[i].op != op) continue;
+        if (gn_elem_is_float(e)) return bin(L, table[i].f, a, b);
+        if (table[i].i != KIR_INVALID && e == GN_I64) return low_int(L, table[i].i, a, b);
+    }
+    low_fail(L, v, "'%s' of %s cannot be lowered", gir_ops[op].text, gn_elem_name(e));
+    return a;
+}
+
+static kir_id map_value(lower *L, gir_id v, const kir_id *a)
+{
+    const gir_node *n = gir_at(L->p, v);
+    gir_op op = (gir_op)n->op;
+    gn_elem e = low_elem((gn_elem)gir_type_of(L->p, gir_in(L->p, v, 0))->elem);
+    switch (op) {
+    case GIR_CAST: {
+        gn_elem to = (gn_elem)n->type.elem;
+        kir_id r = kir_cast(L->k, low_at(L), a[0], low_elem(to));
+        return r;
+    }
+    case GIR_NOT: return un(L, KIR_NOT, a[0]);
+    case GIR_SELECT: return kir_select(L->k, low_at(L), a[0], a[1], a[2]);
+    case GIR_RNG_KEY: return kir_rngkey(L->k, low_at(L), a[0], a[1]);
+    default: break;
+    }
+    if (n->n_in == 2) return binary(L, v, op, e, a[0], a[1]);
+    if (op == GIR_DETACH) return a[0];
+    return gn_elem_is_float(e) ? float_unary(L, v, op, e, a[0]) : int_unary(L, v, op, a[0]);
+}
+
+/* Views ------------------------------------------------------------------------------------------------------------- */
+
+static kir_id clamp(lower *L, kir_id i, int64_t n)
+{
+    return low_int(L, KIR_IMAX, low_iconst(L, 0), low_int(L, KIR_IMIN, i, low_iconst(L, n - 1)));
+}
+
+static kir_id pad_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    const gir_node *n = gir_at(L->p, v);
+    gir_id o = gir_in(L->p, v, 0);
+    const gir_type *t = gir_type_of(L->p, o);
+    int axis = (int)n->attr.i[0];
+    index_comp(L, x);
+    low_ix y = *x;
+    y.lin = 0;
+    kir_id at = low_int(L, KIR_ISUB, x->comp[axis], low_iconst(L, n->attr.i[1]));
+    y.dim[axis] = t->dim[axis];
+    y.comp[axis] = clamp(L, at, t->dim[axis]);
+    kir_id inner = low_value(L, o, w, &y);
+    kir_id in = bin(L, KIR_AND, bin(L, KIR_ILE, low_iconst(L, 0), at), bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis])));
+    gn_elem e = low_elem((gn_elem)n->type.elem);
+    kir_id zero = gn_elem_is_float(e) ? low_fconst(L, e, 0)
+                  : e == GN_BOOL      ? kir_bconst(L->k, &L->levels[0].at, false)
+                                      : low_iconst(L, 0);
+    return kir_select(L->k, low_at(L), in, inner, zero);
+}
+
+static kir_id concat_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    const gir_node *n = gir_at(L->p, v);
+    int axis = (int)n->attr.i[0];
+    index_comp(L, x);
+    int64_t end = n->type.dim[axis];
+    kir_id result = 0;
+    for (int k = n->n_in; k-- > 0;) {
+        gir_id o = gir_in(L->p, v, k);
+        int64_t d = gir_type_of(L->p, o)->dim[axis], start = end - d;
+        low_ix y = *x;
+        y.lin = 0;
+        y.dim[axis] = d;
+        y.comp[axis] = clamp(L, low_int(L, KIR_ISUB, x->comp[axis], low_iconst(L, start)), d);
+        kir_id part = low_value(L, o, w, &y);
+        result = result ? kir_select(L->k, low_at(L), bin(L, KIR_ILT, x->comp[axis], low_iconst(L, end)), part, result)
+                        : part;
+        end = start;
+    }
+    return result;
+}
+
+static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    const gir_node *n = gir_at(L->p, v);
+    gir_id o = gir_in(L->p, v, 0);
+    const gir_type *t = gir_type_of(L->p, o);
+    low_ix y;
+    switch ((gir_op)n->op) {
+    case GIR_RESHAPE: y = low_index(t, index_lin(L, x)); break;
+    case GIR_BROADCAST:
+        if (gir_row_elems(t) == gir_row_elems(&n->type))
+            y = low_index(t, index_lin(L, x));
+        else
+            y = broadcast_index(L, x, t);
+        break;
+    case GIR_TRANSPOSE:
+        index_comp(L, x);
+        y = (low_ix){.rank = t->rank, .has_comp = true};
+        for (int k = 0; k < t->rank; k++) {
+            int from = (int)(n->attr.i[0] >> (4 * k) & 15);
+            y.dim[from] = t->dim[from];
+            y.comp[from] = x->comp[k];
+        }
+        break;
+    case GIR_SLICE:
+        index_comp(L, x);
+        y = *x;
+        y.lin = 0;
+        y.dim[n->attr.i[0]] = t->dim[n->attr.i[0]];
+        y.comp[n->attr.i[0]] = low_int(L, KIR_IADD, x->comp[n->attr.i[0]], low_iconst(L, n->attr.i[1]));
+        break;
+    case GIR_PAD: return pad_value(L, v, w, x);
+    default: return concat_value(L, v, w, x);
+    }
+    return low_value(L, o, w, &y);
+}
+
+/* Cost: of one element from what is stored, in about the time of an addition. ---------------------------------------- */
+
+static float cost_of(lower *L, gir_id v)
+{
+    if (L->cost[v] >= 0) return L->cost[v];
+    const gir_node *n = gir_at(L->p, v);
+    bool here = L->f->place[v] == FU_INLINE || (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
+    float c = 0;
+    if (n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_SIZE) return L->cost[v] = 0;
+    if (!here) return L->cost[v] = 1;
+    for (int k = 0; k < n->n_in; k++) c += cost_of(L, gir_in(L->p, v, k));
+    switch ((gir_op)n->op) {
+    case GIR_EXP: case GIR_EXPM1: case GIR_LOG: case GIR_LOG1P: case GIR_SIGMOID: c += 12; break;
+    case GIR_SIN: case GIR_COS: case GIR_TANH: case GIR_ERF: case GIR_POW: c += 20; break;
+    case GIR_DIV: case GIR_RECIP: case GIR_SQRT: case GIR_RSQRT: c += 6; break;
+    case GIR_RANDOM: case GIR_RNG_KEY: c += 20; break;
+    case GIR_GATHER: c += 2; break;
+    default: c += gir_ops[n->op].cls == GIR_CLASS_MAP ? 1 : 0; break;
+    }
+    return L->cost[v] = c < 1e6f ? c : 1e6f;
+}
+
+/* Tiles ------------------------------------------------------------------------------------------------------------- */
+
+void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int lev)
+{
+    GN_PUSH(L->arena, L->tiles, ((held){v, w->row, tile, lev, L->levels[lev].at.owner}));
+}
+
+static kir_id find_tile(const lower *L, gir_id v, const where *w)
+{
+    for (uint32_t i = L->tiles.n; i-- > 0;) {
+        const held *h = &L->tiles.p[i];
+        if (h->value == v && h->row == w->row && visible(L, h->level, h->owner)) return h->tile;
+    }
+    return 0;
+}
+
+/* Where the reduced element is, given the loop over the results and the one over what is reduced. */
+static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id out, kir_id in)
+{
+    low_ix kept = {.lin = out}, gone = {.lin = in}, x = {.rank = t->rank, .has_comp = true};
+    for (int i = 0; i < t->rank; i++) {
+        low_ix *to = axes >> i & 1 ? &gone : &kept;
+        to->dim[to->rank++] = t->dim[i];
+        x.dim[i] = t->dim[i];
+    }
+    index_comp(L, &kept);
+    index_comp(L, &gone);
+    for (int i = 0, a = 0, b = 0; i < t->rank; i++) x.comp[i] = axes >> i & 1 ? gone.comp[b++] : kept.comp[a++];
+    return x;
+}
+
+static double identity_of(int red)
+{
+    return red == GIR_SUM ? 0 : red == GIR_RED_MAX ? -INFINITY : INFINITY;
+}
+
+/* Lanes run along the reduced axis where that is the last one and not tiny, else along the results. */
+static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile)
+{
+    const gir_node *n = gir_at(L->p, v);
+    gir_id o = gir_in(L->p, v, 0);
+    const gir_type *t = gir_type_of(L->p, o);
+    int64_t outs = fu_elems(L->p, v), ins = fu_elems(L->p, o) / outs;
+    bool along = (n->attr.i[1] >> (t->rank - 1) & 1) && (ins > 4 || outs == 1);
+    gn_elem e = low_elem((gn_elem)n->type.elem);
+    kir_id j = low_open_n(L, outs, KIR_VECTOR, KIR_NONE);
+    kir_tstore(L->k, low_at(L), tile, j, low_fconst(L, e, identity_of((int)n->attr.i[0])));
+    low_close(L);
+    kir_id out, in;
+    int64_t outer = along ? outs : ins, lanes = along ? ins : outs;
+    bool loop = outer > 1;
+    kir_unit unit = outer * ((lanes + L->opt->limits.lanes - 1) / L->opt->limits.lanes) <= 16 ? KIR_UNROLL : KIR_SERIAL;
+    kir_id a = loop ? low_open_n(L, outer, unit, along ? KIR_NONE : KIR_REDUCE) : low_iconst(L, 0);
+    kir_id b = low_open_n(L, lanes, KIR_VECTOR, along ? KIR_REDUCE : KIR_NONE);
+    out = along ? a : b;
+    in = along ? b : a;
+    low_ix x = reduced_index(L, t, n->attr.i[1], out, in);
+    kir_id value = low_value(L, o, w, &x);
+    kir_tacc(L->k, low_at(L), (kir_red)n->attr.i[0], tile, out, value);
+    low_close(L);
+    if (loop) low_close(L);
+}
+
+kir_id low_tile_of(lower *L, gir_id v, const where *w)
+{
+    kir_id tile = find_tile(L, v, w);
+    if (tile) return tile;
+    const gir_node *n = gir_at(L->p, v);
+    level saved[MAX_LEVELS];
+    int depth = L->depth, at = w->level;
+    memcpy(saved, L->levels, sizeof saved);
+    L->depth = at;
+    tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem), fu_elems(L->p, v));
+    if (n->op == GIR_REDUCE) {
+        reduce_into(L, v, w, tile);
+    } else {
+        kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE);
+        low_ix x = low_index(&n->type, j);
+        kir_id value = low_value(L, v, w, &x);
+        kir_tstore(L->k, low_at(L), tile, j, value);
+        low_close(L);
+    }
+    memcpy(&L->levels[at + 1], &saved[at + 1], sizeof(level) * (size_t)(MAX_LEVELS - at - 1));
+    if (depth > at) L->levels[at].after = saved[at].after;
+    L->depth = depth;
+    low_hold(L, v, w, tile, at);
+    return tile;
+}
+
+/* Values ------------------------------------------------------------------------------------------------------------ */
+
+static bool computed_here(const lower *L, gir_id v, const where *w)
+{
+    if (L->f->place[v] == FU_INLINE) return true;
+    return L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region && w->row == L->row.row &&
+           gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
+}
+
+static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    const gir_node *n = gir_at(L->p, v);
+    low_ix zero = low_index(gir_type_of(L->p, gir_in(L->p, v, 0)), low_iconst(L, 0));
+    kir_id key = low_value(L, gir_in(L->p, v, 0), w, &zero);
+    kir_id at = scaled_add(L, user_row(L, w), fu_elems(L->p, v), index_lin(L, x));
+    kir_id u = kir_random(L->k, low_at(L), key, at, n->attr.i[0]);
+    return kir_cast(L->k, low_at(L), u, low_elem((gn_elem)n->type.elem));
+}
+
+static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    const gir_node *n = gir_at(L->p, v);
+    gn_elem e = low_elem((gn_elem)n->type.elem);
+    kir_id i;
+    switch ((gir_op)n->op) {
+    case GIR_CONST:
+        if (gn_elem_is_float(e)) return low_fconst(L, e, n->attr.f);
+        if (e == GN_BOOL) return kir_bconst(L->k, &L->levels[0].at, n->attr.f != 0);
+        return low_iconst(L, (int64_t)n->attr.f);
+    case GIR_IOTA:
+        if (n->attr.i[0] >= 0) index_comp(L, x);
+        i = n->attr.i[0] < 0 ? user_row(L, w) : x->comp[n->attr.i[0]];
+        return kir_cast(L->k, low_at(L), i, e);
+    default: return kir_cast(L->k, low_at(L), low_sym_value(L, (gir_space_id)n->attr.i[0], 1), e);
+    }
+}
+
+/* sample(g, v): v at the edge's destination row and source column. */
+static kir_id sample_value(lower *L, gir_id v, const where *w)
+{
+    gir_id g = gir_in(L->p, v, 0), o = gir_in(L->p, v, 1);
+    where col = end_of(L, g, w, GIR_SRC), row = end_of(L, g, w, GIR_DST);
+    row.level = w->level;
+    const gir_node *gn = gir_at(L->p, g);
+    gir_id base = o;
+    while (gir_at(L->p, base)->op == GIR_DETACH) base = gir_in(L->p, base, 0);
+    if (gn->op == GIR_PATTERN && gir_in(L->p, g, 0) == base)
+        return low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_VALUE), w->row);
+    low_ix x = low_index(gir_type_of(L->p, o), col.row);
+    return low_value(L, o, &row, &x);
+}
+
+static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    const gir_node *n = gir_at(L->p, v);
+    kir_id a[3] = {0};
+    switch (gir_ops[n->op].cls) {
+    case GIR_CLASS_LEAF: return leaf_value(L, v, w, x);
+    case GIR_CLASS_VIEW: return view_value(L, v, w, x);
+    case GIR_CLASS_RANDOM: return random_value(L, v, w, x);
+    case GIR_CLASS_MAP:
+        for (int k = 0; k < n->n_in && k < 3; k++) {
+            low_ix y = *x;
+            a[k] = low_value(L, gir_in(L->p, v, k), w, &y);
+            if (!x->lin && y.lin) x->lin = y.lin;
+        }
+        return map_value(L, v, a);
+    default: break;
+    }
+    if (n->op == GIR_GATHER) {
+        where there = end_of(L, gir_in(L->p, v, 0), w, (int)n->attr.i[0]);
+        return low_value(L, gir_in(L->p, v, 1), &there, x);
+    }
+    if (n->op == GIR_SAMPLE) return sample_value(L, v, w);
+    low_fail(L, v, "'%s' is not computed in a region of its kind", gir_ops[n->op].text);
+    return low_iconst(L, 0);
+}
+
+/* Row vectors worth a tile: reductions always; work that would be repeated for every lane that reads it. */
+static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
+{
+    const gir_node *n = gir_at(L->p, v);
+    int64_t elems = fu_elems(L->p, v);
+    if (!here) return false;
+    if (n->op == GIR_REDUCE) return true;
+    if (elems == 1 || elems > L->sched.tile_max || L->r->kind != RG_ROWS) return false;
+    if (L->f->place[v] == FU_REAL && w->row == L->row.row && L->f->uses[v] > 1) return cost_of(L, v) >= 4;
+    return false;
+}
+
+/* An operand of a broadcast is read by several lanes: keep what costs more than a load. */
+static bool broadcast_wants_tile(lower *L, gir_id v)
+{
+    const gir_node *n = gir_at(L->p, v);
+    if (L->r->kind != RG_ROWS || n->op != GIR_BROADCAST) return false;
+    gir_id o = gir_in(L->p, v, 0);
+    while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
+    int64_t from = fu_elems(L->p, o);
+    return from > 1 && from <= L->sched.tile_max && from < fu_elems(L->p, v) && cost_of(L, o) >= 4;
+}
+
+static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    if (L->product == v) return kir_tload(L->k, low_at(L), L->product_tile, L->product_at);
+    kir_id tile = find_tile(L, v, w);
+    bool here = computed_here(L, v, w);
+    if (!tile && wants_tile(L, v, w, here)) tile = low_tile_of(L, v, w);
+    if (tile) return kir_tload(L->k, low_at(L), tile, index_lin(L, x));
+    if (!here) {
+        if (L->value_buffer[v] < 0 && L->f->place[v] == FU_REAL && !L->f->stored[v])
+            low_fail(L, v, "is read by another loop but is not stored");
+        return low_load(L, low_buffer_of_value(L, v), row_offset(L, v, w, index_lin(L, x)));
+    }
+    if (broadcast_wants_tile(L, v)) {
+        gir_id o = gir_in(L->p, v, 0);
+        while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
+        where at = gir_type_of(L->p, o)->space ? *w : (where){0};
+        if (gir_type_of(L->p, o)->space) (void)low_tile_of(L, o, &at);
+    }
+    return compute(L, v, w, x);
+}
+
+kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    where none = {0};
+    if (L->error) return low_iconst(L, 0);
+    if (gir_type_of(L->p, v)->space == 0) w = L->r->space == 0 ? &L->row : &none;
+    bool scalar = fu_elems(L->p, v) == 1;
+    if (scalar) x->lin = low_iconst(L, 0);
+    kir_id lin = scalar ? x->lin : index_lin(L, x);
+    for (uint32_t i = L->memos.n; i-- > 0;) {
+        const memo *m = &L->memos.p[i];
+        if (m->value == v && m->row == w->row && m->lin == lin && visible(L, m->level, m->owner)) return m->result;
+    }
+    int depth = L->depth;
+    bool outside = scalar && w->level < depth && L->product != v;
+    if (outside) L->depth = w->level;
+    kir_id r = value_now(L, v, w, x);
+    GN_PUSH(L->arena, L->memos, ((memo){v, w->row, lin, r, L->depth, low_at(L)->owner}));
+    L->depth = depth;
+    return r;
+}

@@ -1,0 +1,28 @@
+/* schedule: the numbers that shape a region's loops, from a back end's limits.
+ * Needs: a region.  Keeps: everything.  A tuner overrides what stands here; nothing else in the compiler chooses them. */
+#include "passes/lower.h"
+
+static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+gn_schedule gn_schedule_default(const gn_limits *limits, const gir_program *p, const region *r)
+{
+    int64_t lanes = limits->lanes > 0 ? limits->lanes : 4;
+    int64_t registers = limits->vector_registers > 8 ? limits->vector_registers : 8;
+    gn_schedule s = {.row_block = 4096, .chunk_rows = 512, .tile_max = 512};
+    /* A register tile: columns in up to four vectors, and as many rows as leave room for a row of B and one broadcast. */
+    int64_t cols = r->n > 0 ? r->n : 1;
+    s.tile_cols = cols < 4 * lanes ? cols : 4 * lanes;
+    int64_t vectors = round_up(s.tile_cols, lanes) / lanes;
+    s.tile_rows = (registers - 4 - vectors) / vectors;
+    if (s.tile_rows > 24) s.tile_rows = 24;
+    if (s.tile_rows < 1) s.tile_rows = 1;
+    if (r->kind == RG_INNER) {
+        /* Partial products must stay small beside what is summed. */
+        gir_id v = r->members.p[0];
+        int64_t elems = gir_row_elems(gir_type_of(p, v));
+        int64_t rows = gir_type_of(p, v)->dim[0];
+        if (s.tile_rows > rows) s.tile_rows = rows;
+        s.chunk_rows = elems / 8 < 512 ? 512 : elems / 8 > 8192 ? 8192 : round_up(elems / 8, 64);
+    }
+    return s;
+}
