@@ -52,6 +52,32 @@ bool gir_infer_RESHAPE(gir_rule *r)
     return true;
 }
 
+bool gir_infer_TO_ROWS(gir_rule *r)
+{
+    const gir_type *a = gir_rule_in(r, 0);
+    if (!r->want) return gir_misfit(r, "its type must be given");
+    *r->out = gir_tensor((gn_elem)a->elem, r->want->space, a->rank - 1, a->dim + 1);
+    if (a->space != 0 || a->rank < 1 || r->want->space == 0)
+        return gir_misfit(r, "%s cannot become rows", gir_rule_text(r, 0));
+    if (r->p->spaces.p[r->want->space].size != a->dim[0])
+        return gir_misfit(r, "%s has not as many rows as space %s", gir_rule_text(r, 0),
+                          r->p->spaces.p[r->want->space].name);
+    return true;
+}
+
+bool gir_infer_FROM_ROWS(gir_rule *r)
+{
+    const gir_type *a = gir_rule_in(r, 0);
+    int64_t dim[GIR_MAX_RANK] = {0};
+    if (a->space == 0 || r->p->spaces.p[a->space].size < 0)
+        return gir_misfit(r, "%s is over no space of known size", gir_rule_text(r, 0));
+    if (a->rank == GIR_MAX_RANK) return gir_misfit(r, "%s has no room for another axis", gir_rule_text(r, 0));
+    dim[0] = r->p->spaces.p[a->space].size;
+    for (int k = 0; k < a->rank; k++) dim[k + 1] = a->dim[k];
+    *r->out = gir_tensor((gn_elem)a->elem, 0, a->rank + 1, dim);
+    return true;
+}
+
 bool gir_infer_TRANSPOSE(gir_rule *r)
 {
     const gir_type *a = gir_rule_in(r, 0);

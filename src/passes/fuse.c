@@ -147,7 +147,7 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
         if (n->op == GIR_GATHER) {
             if (k == 0) continue;
             same = aligned && r->graph && gir_in(p, v, 0) == r->graph && n->attr.i[0] == r->end;
-        } else if (n->op == GIR_SAMPLE || n->op == GIR_CARRY || n->op == GIR_UNCARRY) {
+        } else if (n->op == GIR_SAMPLE || n->op == GIR_CARRY || n->op == GIR_UNCARRY || n->op == GIR_FROM_ROWS) {
             same = false;
         } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW && !fu_is_identity_view(p, v)) {
             same = false;

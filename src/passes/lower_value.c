@@ -398,6 +398,18 @@ static kir_id concat_value(lower *L, gir_id v, const where *w, low_ix *x)
     return result;
 }
 
+/* Rows of a space of known size and the elements of a plain tensor lie in memory alike. */
+static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    gir_id o = gir_in(L->p, v, 0);
+    if (gir_at(L->p, v)->op == GIR_TO_ROWS) {
+        low_ix y = low_index(gir_type_of(L->p, o), scaled_add(L, w->row, fu_elems(L->p, v), index_lin(L, x)));
+        where none = {.level = w->level};
+        return low_value(L, o, &none, &y);
+    }
+    return low_load(L, low_buffer_of_value(L, o), index_lin(L, x));
+}
+
 static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
     const gir_node *n = gir_at(L->p, v);
@@ -429,6 +441,8 @@ static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
         y.comp[n->attr.i[0]] = low_int(L, KIR_IADD, x->comp[n->attr.i[0]], low_iconst(L, n->attr.i[1]));
         break;
     case GIR_PAD: return pad_value(L, v, w, x);
+    case GIR_TO_ROWS:
+    case GIR_FROM_ROWS: return rows_value(L, v, w, x);
     default: return concat_value(L, v, w, x);
     }
     return low_value(L, o, w, &y);
