@@ -79,7 +79,7 @@ static gn_status *check_types(const verifier *v, kir_id i)
         unsigned want = letter_elem(v->k, in, info->sig[2 + n]);
         if (want != GN_ELEM_COUNT) RULE(kir_at(v->k, operand[n])->elem == want, "an operand has the wrong type");
     }
-    if (info->sig[0] == 'f') RULE(is_float(kir_at(v->k, in->a)->elem), "the operands are not floats");
+    if (info->n_in && info->sig[2] == 'f') RULE(is_float(kir_at(v->k, in->a)->elem), "the operands are not floats");
     unsigned want = letter_elem(v->k, in, info->sig[0]);
     if (want != GN_ELEM_COUNT) RULE(in->elem == want, "the result has the wrong type");
     if (info->sig[0] == '*') RULE(is_value_elem(in->elem), "the result's type is not f32, f64, i64 or bool");
