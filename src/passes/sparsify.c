@@ -1,0 +1,139 @@
+/* sparsify: products with sparse inputs become sums over their non-zeros.
+ * Needs: gradients already taken (sampled values have none).  Keeps: all outputs, up to the order of summation and to
+ * terms 0 * w that are no longer added.  Breaks: nothing.
+ *
+ * X[N, F] with few non-zeros is a relation from features to nodes: X @ W is one message W[f] * x a non-zero, summed by
+ * node, and X^T @ D one message D[v] * x, summed by feature.  So no operator of its own is needed, and whatever is done
+ * to X element by element before the product (dropout, scaling) is done to its non-zeros only, as long as it maps 0 to
+ * 0: random draws keep their index in the dense X, so a mask is the same either way.  Measured on Cora (1.3 % dense):
+ * 13-15 times faster (docs/performance.md). */
+#include "passes/passes.h"
+
+#include <string.h>
+
+typedef struct sparsifier {
+    const gir_program *from;
+    gir_program *to;
+    const gn_pass_options *opt;
+    gir_id *map;       /* value of from -> value of to */
+    gir_id *edge;      /* value of from -> its values at the non-zeros, in to; 0: not made */
+    gir_id *pattern;   /* input of from -> pattern in to */
+} sparsifier;
+
+static bool is_sparse_input(const sparsifier *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->from, v);
+    if (n->op != GIR_INPUT || n->type.rank != 1 || n->type.elem != GN_F32) return false;
+    for (int k = 0; k < z->opt->n_sparse; k++)
+        if (!strcmp(z->opt->sparse[k], n->attr.name)) return true;
+    return false;
+}
+
+/* The sparse input that `v` is an elementwise image of, 0 everywhere the input is; 0 when it is not such an image. */
+static gir_id source_of(const sparsifier *z, gir_id v, int depth)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    if (depth > 64) return 0;
+    if (is_sparse_input(z, v)) return v;
+    gir_id a;
+    switch ((gir_op)n->op) {
+    case GIR_NEG:
+    case GIR_ABS:
+    case GIR_SIGN:
+    case GIR_SQRT:
+    case GIR_DETACH: return source_of(z, gir_in(p, v, 0), depth + 1);
+    case GIR_DIV: return source_of(z, gir_in(p, v, 0), depth + 1);
+    case GIR_MUL:
+        a = source_of(z, gir_in(p, v, 0), depth + 1);
+        return a ? a : source_of(z, gir_in(p, v, 1), depth + 1);
+    case GIR_SELECT: {
+        const gir_node *no = gir_at(p, gir_in(p, v, 2)), *yes = gir_at(p, gir_in(p, v, 1));
+        if (no->op == GIR_CONST && no->attr.f == 0) return source_of(z, gir_in(p, v, 1), depth + 1);
+        if (yes->op == GIR_CONST && yes->attr.f == 0) return source_of(z, gir_in(p, v, 2), depth + 1);
+        return 0;
+    }
+    default: return 0;
+    }
+}
+
+/* The values of v at the non-zeros of the pattern g. */
+static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g)
+{
+    if (z->edge[v]) return z->edge[v];
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_space_id space = gir_type_of(z->to, g)->edge;
+    gir_type t = gir_tensor((gn_elem)n->type.elem, space, 0, NULL);
+    gir_id r;
+    if (n->op == GIR_CONST) {
+        r = gir_const(z->to, &t, n->attr.f);
+    } else if (gir_ops[n->op].cls == GIR_CLASS_MAP && n->n_in <= 3) {
+        gir_id in[3];
+        for (int k = 0; k < n->n_in; k++) in[k] = at_nonzeros(z, gir_in(p, v, k), g);
+        r = gir_make(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t, NULL);
+    } else {
+        gir_id in[2] = {g, z->map[v]};
+        r = gir_make(z->to, GIR_SAMPLE, 2, in, NULL, NULL, NULL);
+    }
+    return z->edge[v] = r;
+}
+
+static gir_id pattern_of(sparsifier *z, gir_id x)
+{
+    if (!z->pattern[x]) z->pattern[x] = gir_op1(z->to, GIR_PATTERN, z->map[x]);
+    return z->pattern[x];
+}
+
+static gir_id transposed(gir_program *p, gir_id v)
+{
+    gir_attr swap = {.i = {0x01}};
+    return gir_make(p, GIR_TRANSPOSE, 1, &v, &swap, NULL, NULL);
+}
+
+/* sum over non-zeros: values * rows, gathered from one end and summed at the other */
+static gir_id product(sparsifier *z, gir_id g, gir_id values, gir_id rows, int from)
+{
+    gir_program *p = z->to;
+    gir_id gathered = gir_gather(p, g, rows, from);
+    int64_t one = 1;
+    gir_id column = gir_reshape(p, values, 1, &one);
+    gir_id scaled = gir_op2(p, GIR_MUL, gir_broadcast(p, column, gir_type_of(p, gathered)), gathered);
+    return gir_scatter(p, g, scaled, from == GIR_SRC ? GIR_DST : GIR_SRC, GIR_SUM);
+}
+
+static gir_id sparse_matmul(sparsifier *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_id a = gir_in(p, v, 0), b = gir_in(p, v, 1);
+    gir_id x = source_of(z, a, 0);
+    if (!x) return 0;
+    gir_id g = pattern_of(z, x), values = at_nonzeros(z, a, g), other = z->map[b];
+    if (n->attr.i[0]) return gir_op1(z->to, GIR_FROM_ROWS, product(z, g, values, other, GIR_DST));
+    if (n->attr.i[1]) other = transposed(z->to, other);
+    const gir_type *tb = gir_type_of(z->to, other);
+    gir_type rows = gir_tensor((gn_elem)tb->elem, gir_type_of(z->to, g)->src, tb->rank - 1, tb->dim + 1);
+    gir_id w = gir_make(z->to, GIR_TO_ROWS, 1, &other, NULL, &rows, NULL);
+    return product(z, g, values, w, GIR_SRC);
+}
+
+gn_status *gn_run_sparsify(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    *out = (gir_program *)in;
+    if (opt->n_sparse == 0) return NULL;
+    sparsifier z = {.from = in, .to = gir_program_new(a, in->name), .opt = opt};
+    z.map = GN_NEW_N(a, gir_id, in->nodes.n);
+    z.edge = GN_NEW_N(a, gir_id, in->nodes.n);
+    z.pattern = GN_NEW_N(a, gir_id, in->nodes.n);
+    gir_clone_frame(z.to, in);
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        z.to->loc = gir_at(in, v)->loc;
+        if (gir_at(in, v)->op == GIR_MATMUL) z.map[v] = sparse_matmul(&z, v);
+        if (!z.map[v]) z.map[v] = gir_clone_node(z.to, in, v, z.map);
+    }
+    for (uint32_t k = 0; k < in->outputs.n; k++)
+        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
+    *out = z.to;
+    return NULL;
+}
