@@ -1,0 +1,323 @@
+/* Graphs from edge lists and matrices, their arrays and facts, against the slow way. */
+/* links: base runtime */
+#include "runtime_check.h"
+
+static const gn_elem width[] = {GN_I32, GN_I64};
+
+static void check_list(const edge_list *l)
+{
+    for (int w = 0; w < 2; w++) {
+        gn_graph *g = graph_of(width[w], l);
+        ck_assert_int_eq(g->index, width[w]);
+        check_graph(g, l);
+        ok(gn_graph_require(g, ALL_CSC));
+        check_graph(g, l);
+        void *row = g->array[GN_GRAPH_ROW];
+        ok(gn_graph_require(g, ALL_CSC)); /* what was made stays */
+        ck_assert_ptr_eq(g->array[GN_GRAPH_ROW], row);
+        for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) ck_assert_uint_eq((uintptr_t)g->array[k] % 64, 0);
+        gn_graph_free(g);
+    }
+}
+
+START_TEST(small_graphs)
+{
+    static const int64_t size[][3] = {{0, 0, 0}, {1, 1, 0}, {1, 1, 1},  {1, 1, 5},  {0, 4, 0},   {4, 0, 0},
+                                      {3, 7, 0}, {5, 5, 1}, {2, 2, 20}, {7, 3, 30}, {3, 40, 60}, {50, 50, 300}};
+    for (size_t k = 0; k < sizeof size / sizeof *size; k++) {
+        edge_list l = edges_random(size[k][0], size[k][1], size[k][2]);
+        check_list(&l);
+        edges_free(&l);
+    }
+}
+END_TEST
+
+START_TEST(random_graphs)
+{
+    for (int k = 0; k < 60; k++) {
+        edge_list l = edges_random(random_below(40), random_below(40), random_below(200));
+        check_list(&l);
+        edges_free(&l);
+    }
+}
+END_TEST
+
+START_TEST(repeats_keep_the_users_order)
+{
+    int64_t src[] = {1, 0, 1, 1, 0}, dst[] = {1, 1, 0, 1, 1};
+    gn_graph *g;
+    ok(gn_graph_from_coo(2, 2, 5, src, dst, &g));
+    ck_assert_int_eq(g->index, GN_I32);
+    static const int32_t ptr[] = {0, 1, 5}, col[] = {1, 1, 0, 1, 0}, pos[] = {2, 0, 1, 3, 4};
+    ck_assert_mem_eq(g->array[GN_GRAPH_ROW_PTR], ptr, sizeof ptr);
+    ck_assert_mem_eq(g->array[GN_GRAPH_COL], col, sizeof col);
+    ck_assert_mem_eq(g->array[GN_GRAPH_POS], pos, sizeof pos);
+    gn_graph_free(g);
+    gn_graph_free(NULL);
+}
+END_TEST
+
+START_TEST(index_width_follows_the_counts)
+{
+    int64_t most = INT32_MAX;
+    ck_assert_int_eq(gn_graph_index_for(most, most, most), GN_I32);
+    ck_assert_int_eq(gn_graph_index_for(most + 1, 1, 1), GN_I64);
+    ck_assert_int_eq(gn_graph_index_for(1, most + 1, 1), GN_I64);
+    ck_assert_int_eq(gn_graph_index_for(1, 1, most + 1), GN_I64);
+    /* Many sources cost nothing until somebody asks for the CSC. */
+    int64_t src[] = {most + 5, 3}, dst[] = {0, 1};
+    gn_graph *g;
+    ok(gn_graph_from_coo(most + 10, 2, 2, src, dst, &g));
+    ck_assert_int_eq(g->index, GN_I64);
+    ck_assert_int_eq(at(g, GN_GRAPH_COL, 0), most + 5);
+    gn_graph_free(g);
+}
+END_TEST
+
+START_TEST(bad_edges_are_named)
+{
+    gn_graph *g = (gn_graph *)&g;
+    int64_t src[] = {0, 1, 5}, dst[] = {2, 1, 0};
+    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA,
+            "edge 2: source 5 is out of range: there are 3 source nodes");
+    ck_assert_ptr_null(g);
+    src[2] = -1;
+    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA, "edge 2: source -1 is out of range");
+    src[2] = 0;
+    refused(gn_graph_from_coo(3, 2, 3, src, dst, &g), GN_ERR_DATA,
+            "edge 0: destination 2 is out of range: there are 2 destination nodes");
+    dst[1] = INT64_MIN;
+    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA, "edge 1: destination -9223372036854775808");
+    dst[1] = INT64_MAX;
+    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA, "edge 1: destination 9223372036854775807");
+    refused(gn_graph_from_coo(0, 0, 1, src, dst, &g), GN_ERR_DATA, "edge 0: source 0 is out of range: there are 0");
+}
+END_TEST
+
+START_TEST(impossible_counts)
+{
+    static const int64_t n[] = {INT64_MAX,     INT64_MAX - 1,  INT64_MAX / 4,
+                                INT64_MAX / 8, INT64_MAX / 16, (int64_t)1 << 58};
+    gn_graph *g;
+    for (size_t k = 0; k < sizeof n / sizeof *n; k++) {
+        refused(gn_graph_from_coo(1, n[k], 0, NULL, NULL, &g), GN_ERR_NOMEM, "");
+        refused(gn_graph_from_coo(1, 1, n[k], NULL, NULL, &g), GN_ERR_NOMEM, "");
+    }
+    refused(gn_graph_from_coo(INT64_MAX, 1, 0, NULL, NULL, &g), GN_ERR_NOMEM, "cannot be addressed");
+    refused(gn_graph_from_coo(-1, 1, 0, NULL, NULL, &g), GN_ERR_DATA, "negative");
+    refused(gn_graph_from_coo(1, -1, 0, NULL, NULL, &g), GN_ERR_DATA, "negative");
+    refused(gn_graph_from_coo(1, 1, INT64_MIN, NULL, NULL, &g), GN_ERR_DATA, "negative");
+    /* The edges fit, their transposed arrays do not. */
+    ok(gn_graph_from_coo(INT64_MAX - 1, 1, 0, NULL, NULL, &g));
+    refused(gn_graph_require(g, ALL_CSC), GN_ERR_NOMEM, "column pointers");
+    ck_assert_ptr_null(g->array[GN_GRAPH_COL_PTR]);
+    gn_graph_free(g);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+    edge_list l = edges_random(20, 20, 100);
+    gn_graph *g = NULL;
+    OUT_OF_MEMORY_SWEEP(gn_graph_from_coo(20, 20, l.n, l.src, l.dst, &g));
+    OUT_OF_MEMORY_SWEEP(gn_graph_require(g, ALL_CSC));
+    check_graph(g, &l);
+    gn_graph_free(g);
+    ok(gn_graph_from_coo(20, 20, l.n, l.src, l.dst, &g));
+    gn_graph_facts f;
+    OUT_OF_MEMORY_SWEEP(gn_graph_find_facts(g, &f));
+    gn_graph_free(g);
+    int64_t ptr[] = {0, 2};
+    int32_t col[] = {1, 0};
+    OUT_OF_MEMORY_SWEEP(gn_graph_from_csr(1, 2, ptr, col, NULL, &g));
+    gn_graph_free(g);
+    edges_free(&l);
+}
+END_TEST
+
+/* Patterns --------------------------------------------------------------------------------------------------------- */
+
+START_TEST(patterns)
+{
+    static const int64_t ptr[] = {0, 2, 2, 5};
+    static const int32_t col[] = {3, 1, 0, 2, 2};
+    static const float val[] = {1.5f, 0, -2, 3, 4};
+    static const int64_t src[] = {3, 1, 0, 2, 2}, dst[] = {0, 0, 2, 2, 2};
+    edge_list l = {4, 3, 5, (int64_t *)src, (int64_t *)dst};
+    gn_graph *g;
+    ok(gn_graph_from_csr(3, 4, ptr, col, val, &g));
+    ok(gn_graph_require(g, ALL_CSC | 1 << GN_GRAPH_VALUE));
+    check_graph(g, &l);
+    ck_assert_mem_eq(g->array[GN_GRAPH_VALUE], val, sizeof val);
+    gn_graph_free(g);
+    ok(gn_graph_from_csr(3, 4, ptr, col, NULL, &g));
+    for (int e = 0; e < 5; e++) ck_assert(((float *)g->array[GN_GRAPH_VALUE])[e] == 1.0f);
+    gn_graph_free(g);
+    ok(gn_graph_from_csr(0, 4, ptr, col, val, &g));
+    ck_assert_int_eq(g->n_edge, 0);
+    gn_graph_free(g);
+}
+END_TEST
+
+START_TEST(dense_patterns)
+{
+    static const float x[] = {0, 1, 0, -0.0f, 2, 3};
+    gn_graph *g;
+    ok(gn_graph_from_dense(3, 2, x, &g));
+    static const int64_t src[] = {1, 0, 1}, dst[] = {0, 2, 2};
+    check_graph(g, &(edge_list){2, 3, 3, (int64_t *)src, (int64_t *)dst});
+    static const float val[] = {1, 2, 3};
+    ck_assert_mem_eq(g->array[GN_GRAPH_VALUE], val, sizeof val);
+    gn_graph_free(g);
+    ok(gn_graph_from_dense(0, 7, NULL, &g));
+    ck_assert_int_eq(g->n_src, 7);
+    gn_graph_free(g);
+    refused(gn_graph_from_dense(INT64_MAX, 2, x, &g), GN_ERR_DATA, "a matrix of");
+}
+END_TEST
+
+START_TEST(bad_patterns)
+{
+    gn_graph *g;
+    int32_t col[] = {0, 1};
+    int64_t late[] = {1, 2}, down[] = {0, 2, 1}, fine[] = {0, 2};
+    refused(gn_graph_from_csr(1, 2, late, col, NULL, &g), GN_ERR_DATA, "row 0 starts at entry 1");
+    refused(gn_graph_from_csr(2, 2, down, col, NULL, &g), GN_ERR_DATA, "row 1 ends at entry 1, before it starts at 2");
+    refused(gn_graph_from_csr(1, 1, fine, col, NULL, &g), GN_ERR_DATA,
+            "entry 1: column 1 is out of range: there are 1 columns");
+    col[0] = -1;
+    refused(gn_graph_from_csr(1, 2, fine, col, NULL, &g), GN_ERR_DATA, "entry 0: column -1");
+    refused(gn_graph_from_csr(-1, 2, fine, col, NULL, &g), GN_ERR_DATA, "-1 rows");
+}
+END_TEST
+
+START_TEST(arrays_that_cannot_be)
+{
+    gn_graph *g;
+    ok(gn_graph_from_coo(2, 2, 0, NULL, NULL, &g));
+    refused(gn_graph_require(g, 1 << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_FROM), GN_ERR_DATA, "not derived");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_IMAGE), GN_ERR_DATA, "not derived");
+    gn_graph_free(g);
+}
+END_TEST
+
+START_TEST(edge_values_there_and_back)
+{
+    edge_list l = edges_random(9, 9, 50);
+    for (int w = 0; w < 2; w++) {
+        gn_graph *g = graph_of(width[w], &l);
+        float user[100], csr[100], back[100];
+        for (int i = 0; i < 100; i++) user[i] = (float)i;
+        gn_graph_edges_in(g, 8, user, csr);
+        for (int64_t e = 0; e < 50; e++) {
+            ck_assert(csr[2 * e] == (float)(2 * at(g, GN_GRAPH_POS, e)));
+            ck_assert(csr[2 * e + 1] == csr[2 * e] + 1);
+        }
+        gn_graph_edges_out(g, 8, csr, back);
+        ck_assert_mem_eq(user, back, sizeof user);
+        gn_graph_free(g);
+    }
+    edges_free(&l);
+}
+END_TEST
+
+/* Facts ------------------------------------------------------------------------------------------------------------ */
+
+static int64_t times(const edge_list *l, int64_t u, int64_t v)
+{
+    int64_t n = 0;
+    for (int64_t e = 0; e < l->n; e++) n += l->src[e] == u && l->dst[e] == v;
+    return n;
+}
+
+static gn_graph_facts slow_facts(const gn_graph *g, const edge_list *l)
+{
+    gn_graph_facts f = {.sorted = true, .unique = true, .mutual = l->n_src == l->n_dst};
+    for (int64_t v = 0; v < l->n_dst; v++) {
+        int64_t begin = at(g, GN_GRAPH_ROW_PTR, v), end = at(g, GN_GRAPH_ROW_PTR, v + 1);
+        for (int64_t e = begin + 1; e < end; e++)
+            if (at(g, GN_GRAPH_COL, e) < at(g, GN_GRAPH_COL, e - 1)) f.sorted = false;
+        if (end - begin > f.max_in_degree) f.max_in_degree = end - begin;
+        f.isolated += end == begin;
+        for (int64_t u = 0; u < l->n_src; u++) {
+            int64_t n = times(l, u, v);
+            if (n > 1) f.unique = false;
+            if (n && u == v) f.loops = true;
+            if (f.mutual && n != times(l, v, u)) f.mutual = false;
+        }
+    }
+    for (int64_t u = 0; u < l->n_src; u++) {
+        int64_t out = 0;
+        for (int64_t e = 0; e < l->n; e++) out += l->src[e] == u;
+        if (out > f.max_out_degree) f.max_out_degree = out;
+    }
+    f.symmetric = f.mutual && f.sorted;
+    return f;
+}
+
+static void check_facts(const edge_list *l)
+{
+    for (int w = 0; w < 2; w++) {
+        gn_graph *g = graph_of(width[w], l);
+        gn_graph_facts want = slow_facts(g, l), f;
+        for (int again = 0; again < 2; again++) {
+            ok(gn_graph_find_facts(g, &f));
+            ck_assert_int_eq(f.sorted, want.sorted);
+            ck_assert_int_eq(f.unique, want.unique);
+            ck_assert_int_eq(f.loops, want.loops);
+            ck_assert_int_eq(f.mutual, want.mutual);
+            ck_assert_int_eq(f.symmetric, want.symmetric);
+            ck_assert_int_eq(f.max_in_degree, want.max_in_degree);
+            ck_assert_int_eq(f.max_out_degree, want.max_out_degree);
+            ck_assert_int_eq(f.isolated, want.isolated);
+        }
+        if (f.symmetric) { /* what the word promises */
+            ok(gn_graph_require(g, ALL_CSC));
+            size_t size = gn_elem_size(g->index);
+            ck_assert_mem_eq(g->array[GN_GRAPH_ROW_PTR], g->array[GN_GRAPH_COL_PTR], ((size_t)g->n_dst + 1) * size);
+            if (g->n_edge)
+                ck_assert_mem_eq(g->array[GN_GRAPH_COL], g->array[GN_GRAPH_CSC_ROW], (size_t)g->n_edge * size);
+        }
+        gn_graph_free(g);
+    }
+}
+
+/* Every edge both ways, in ascending order of source where `sorted`. */
+static edge_list mutual_list(int64_t n, int64_t pairs, bool sorted)
+{
+    edge_list l = edges_new(n, n, 2 * pairs);
+    for (int64_t e = 0; e < pairs; e++) {
+        l.src[2 * e] = l.dst[2 * e + 1] = random_below(n);
+        l.dst[2 * e] = l.src[2 * e + 1] = random_below(n);
+    }
+    for (int64_t e = 1; sorted && e < l.n; e++)
+        for (int64_t k = e; k > 0 && l.src[k] < l.src[k - 1]; k--) {
+            int64_t s = l.src[k], d = l.dst[k];
+            l.src[k] = l.src[k - 1], l.dst[k] = l.dst[k - 1];
+            l.src[k - 1] = s, l.dst[k - 1] = d;
+        }
+    return l;
+}
+
+START_TEST(facts)
+{
+    int symmetric = 0;
+    for (int k = 0; k < 60; k++) {
+        int64_t n = 1 + random_below(12);
+        edge_list l = k % 3 == 0 ? edges_random(n, 1 + random_below(12), random_below(30))
+                                 : mutual_list(n, random_below(20), k % 3 == 1);
+        symmetric += k % 3 == 1;
+        check_facts(&l);
+        edges_free(&l);
+    }
+    ck_assert_int_gt(symmetric, 0);
+    edge_list none = edges_new(0, 0, 0);
+    check_facts(&none);
+    edges_free(&none);
+}
+END_TEST
+
+RUN_SUITE("runtime graph", small_graphs, random_graphs, repeats_keep_the_users_order, index_width_follows_the_counts,
+          bad_edges_are_named, impossible_counts, out_of_memory, patterns, dense_patterns, bad_patterns,
+          arrays_that_cannot_be, edge_values_there_and_back, facts)
