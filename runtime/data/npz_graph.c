@@ -4,8 +4,8 @@
  *                removed, both directions, features above 0 become 1.  Without attr_* and labels it is a bare adjacency
  *                matrix: direction, loops and weights are kept.
  * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both directions.
- * plain          edge_index [2, E] or edges [E, 2], and any of x, y, edge_weight, edge_attr, num_nodes, {train,val,test}_
- *                mask: kept as stored.
+ * plain          edge_index [2, E] or edges [E, 2], and any of x, y, edge_weight, edge_attr, num_nodes and
+ *                {train,val,test}_mask: kept as stored.
  *
  * https://github.com/shchur/gnn-benchmark, https://github.com/yandex-research/heterophilous-graphs */
 #include "runtime/data/csr.h"

@@ -282,78 +282,16 @@ static gn_status *op_text(machine *m, int arg)
     return push_text(m, arg < 0 ? GN_PICKLE_BYTES : GN_PICKLE_STR, p, (size_t)n);
 }
 
-static int hex_digit(int c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/* Python 2's string literal, 'quoted' with escapes. */
-static gn_status *op_string_line(machine *m, int arg)
-{
-    static const char plain[] = "\\\\''\"\"n\nr\rt\ta\ab\bf\fv\v";
-    const char *s;
-    size_t n, k = 0;
-    (void)arg;
-    GN_TRY(take_line(m, &s, &n));
-    if (n < 2 || (*s != '\'' && *s != '"') || s[n - 1] != *s) PICKLE_FAIL(m, "expected a quoted string");
-    char *t = gn_arena_alloc(m->arena, n, 1);
-    for (size_t i = 1; i < n - 1; i++) {
-        if (s[i] != '\\') {
-            t[k++] = s[i];
-            continue;
-        }
-        if (++i == n - 1) PICKLE_FAIL(m, "a string ends in a backslash");
-        size_t e = 0;
-        while (e < sizeof plain - 1 && plain[e] != s[i]) e += 2;
-        if (e < sizeof plain - 1) {
-            t[k++] = plain[e + 1];
-        } else if (s[i] == 'x' && i + 2 < n - 1 && hex_digit(s[i + 1]) >= 0 && hex_digit(s[i + 2]) >= 0) {
-            t[k++] = (char)(hex_digit(s[i + 1]) << 4 | hex_digit(s[i + 2]));
-            i += 2;
-        } else {
-            PICKLE_FAIL(m, "unknown escape in a string: expected \\\\ \\' \\n \\r \\t or \\xHH");
-        }
-    }
-    return push_text(m, GN_PICKLE_BYTES, t, k);
-}
-
-static void put_utf8(char *t, size_t *k, unsigned c)
-{
-    if (c < 0x80) {
-        t[(*k)++] = (char)c;
-    } else if (c < 0x800) {
-        t[(*k)++] = (char)(0xc0 | c >> 6);
-        t[(*k)++] = (char)(0x80 | (c & 63));
-    } else {
-        t[(*k)++] = (char)(0xe0 | c >> 12);
-        t[(*k)++] = (char)(0x80 | (c >> 6 & 63));
-        t[(*k)++] = (char)(0x80 | (c & 63));
-    }
-}
-
-/* raw-unicode-escape: latin-1 bytes and \uXXXX. */
-static gn_status *op_unicode_line(machine *m, int arg)
+/* Text in protocol 0: Python 2's string literal, and Unicode. */
+static gn_status *op_literal(machine *m, int kind)
 {
     const char *s;
-    size_t n, k = 0;
-    (void)arg;
+    size_t n;
+    value *v = gn_pickle_new(m, (gn_pickle_kind)kind);
     GN_TRY(take_line(m, &s, &n));
-    char *t = gn_arena_alloc(m->arena, n * 2 + 1, 1);
-    for (size_t i = 0; i < n; i++) {
-        unsigned c = (unsigned char)s[i];
-        if (c == '\\' && i + 5 < n && s[i + 1] == 'u') {
-            c = 0;
-            for (size_t j = i + 2; j < i + 6; j++) {
-                if (hex_digit(s[j]) < 0) PICKLE_FAIL(m, "expected four hexadecimal digits after \\u");
-                c = c << 4 | (unsigned)hex_digit(s[j]);
-            }
-            i += 5;
-        }
-        put_utf8(t, &k, c);
-    }
-    return push_text(m, GN_PICKLE_STR, t, k);
+    GN_TRY(kind == GN_PICKLE_BYTES ? gn_pickle_string_literal(m, s, n, v) : gn_pickle_unicode_literal(m, s, n, v));
+    push(m, v);
+    return NULL;
 }
 
 static gn_status *op_empty(machine *m, int kind)
@@ -511,8 +449,8 @@ static const op ops[256] = {
     [0x8b] = {"LONG4", op_long, 4},
     ['F'] = {"FLOAT", op_float_line, 0},
     ['G'] = {"BINFLOAT", op_float, 0},
-    ['S'] = {"STRING", op_string_line, 0},
-    ['V'] = {"UNICODE", op_unicode_line, 0},
+    ['S'] = {"STRING", op_literal, GN_PICKLE_BYTES},
+    ['V'] = {"UNICODE", op_literal, GN_PICKLE_STR},
     ['U'] = {"SHORT_BINSTRING", op_text, -1},
     ['T'] = {"BINSTRING", op_text, -4},
     ['C'] = {"SHORT_BINBYTES", op_text, -1},

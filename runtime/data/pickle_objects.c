@@ -246,29 +246,6 @@ static gn_status *new_ordered_dict(machine *m, const value *args, value **out)
     return NULL;
 }
 
-/* encode(text, 'latin1'): how Python 3 writes bytes in protocols below 3. */
-static gn_status *encode_latin1(machine *m, const value *args, value **out)
-{
-    if (args->n != 2 || args->u.item[0]->kind != GN_PICKLE_STR || !gn_pickle_is_text(args->u.item[1], "latin1"))
-        PICKLE_FAIL(m, "_codecs.encode: expected a text and 'latin1'");
-    const value *text = args->u.item[0];
-    char *t = gn_arena_alloc(m->arena, text->n, 1);
-    uint32_t k = 0;
-    for (uint32_t i = 0; i < text->n; i++) {
-        unsigned char c = (unsigned char)text->u.s[i];
-        if (c >= 0x80) {
-            if ((c != 0xc2 && c != 0xc3) || i + 1 == text->n || ((unsigned char)text->u.s[i + 1] & 0xc0) != 0x80)
-                PICKLE_FAIL(m, "_codecs.encode: a character beyond latin1");
-            c = (unsigned char)((c & 3) << 6 | ((unsigned char)text->u.s[++i] & 63));
-        }
-        t[k++] = (char)c;
-    }
-    *out = gn_pickle_new(m, GN_PICKLE_BYTES);
-    (*out)->u.s = t;
-    (*out)->n = k;
-    return NULL;
-}
-
 gn_status *gn_pickle_newobj(machine *m, const value *cls, const value *args, value **out)
 {
     if (!is_global(cls, CSR) || args->n != 0) PICKLE_FAIL(m, "only csr_matrix can be made with NEWOBJ in a data file");
@@ -300,7 +277,7 @@ gn_status *gn_pickle_reduce(machine *m, const value *f, value *args, value **out
             PICKLE_FAIL(m, "_reconstruct: expected (ndarray, shape, type)");
         *out = new_array(m);
         return NULL;
-    case ENCODE: return encode_latin1(m, args, out);
+    case ENCODE: return gn_pickle_encode(m, args, out);
     case DTYPE: return new_dtype(m, args, out);
     case SCALAR: return new_scalar(m, args, out);
     case FROMBUFFER: return from_buffer(m, args, out);

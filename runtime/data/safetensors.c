@@ -115,7 +115,7 @@ static gn_status *read_tensor(reading *r, const char *name, json_t *info)
         GN_FAIL(GN_ERR_DATA, "%s: tensor %.64s: dtype %.32s: expected F32, F64, BF16, F16, I32, I64, U32, U8 or BOOL",
                 r->origin, name, dtype ? dtype : "is missing");
     t->elem = dtypes[e].elem;
-    uint64_t bytes, from, to;
+    uint64_t bytes = 0, from, to;
     GN_TRY(read_shape(r, name, json_object_get(info, "shape"), t, &bytes));
     json_t *first = json_array_get(offsets, 0), *last = json_array_get(offsets, 1);
     if (json_array_size(offsets) != 2 || !json_is_integer(first) || !json_is_integer(last) ||

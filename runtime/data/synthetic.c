@@ -216,8 +216,8 @@ static gn_status *draw_pairs(model *g, int64_t want)
 }
 
 /* Dense graphs, where drawing would mostly repeat: goes through all pairs once and keeps each with the chance that
- * leaves exactly `want` (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S).  Degrees are nearly equal in such
- * graphs whatever the exponent says.  Called only when there are at most four times `want` pairs. */
+ * leaves exactly `want` (Knuth, The Art of Computer Programming 2, algorithm 3.4.2 S).  Degrees are nearly equal in
+ * such graphs whatever the exponent says.  Called only when there are at most four times `want` pairs. */
 static gn_status *choose_pairs(model *g, int64_t want)
 {
     int64_t all = g->n * (g->n - 1) / 2, left = want;

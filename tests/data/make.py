@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Makes the small data files beside it: python3 tests/data/make.py  (needs numpy and scipy).
+
+planetoid/pN/ind.tiny.*  the Planetoid layout in pickle protocol N, with a gap in the test index and a repeated edge.
+                         Twelve nodes: 0-6 in allx (0-2 for training), test index 10 7 11 8 (9 is the gap).
+npz/*.npz                the .npz layouts, deflated and stored.
+"""
+import collections
+import pickle
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+HERE = Path(__file__).resolve().parent
+
+ALLX = np.array([[1, 0, 0, 1, 0], [0, 1, 0, 0, 0], [0, 0, 2, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0],
+                 [0, 1, 1, 1, 0]], dtype=np.float32)
+TX = np.array([[0, 0, 0, 0, 7], [3, 0, 0, 0, 0], [0, 0.5, 0, 0, 0], [0, 0, 0, 4, 4]], dtype=np.float32)
+ALLY = np.eye(3, dtype=np.int32)[[0, 1, 2, 0, 1, 2, 0]]
+TY = np.eye(3, dtype=np.int32)[[2, 1, 0, 2]]
+TEST = [10, 7, 11, 8]
+GRAPH = {0: [1, 2, 2], 1: [0, 1], 2: [0, 7], 3: [], 4: [5, 11], 5: [4], 6: [10], 7: [2, 8], 8: [7], 9: [], 10: [6],
+         11: [4]}
+
+
+def planetoid(protocol):
+    folder = HERE / "planetoid" / f"p{protocol}"
+    folder.mkdir(parents=True, exist_ok=True)
+    graph = collections.defaultdict(list)
+    graph.update(GRAPH)
+    parts = {
+        "allx": sp.csr_matrix(ALLX), "tx": sp.csr_matrix(TX), "x": sp.csr_matrix(ALLX[:3]),
+        # The Fortran order of `ally` and the 64-bit integers of `ty` are there to be read.
+        "ally": np.asfortranarray(ALLY), "ty": TY.astype(np.int64), "y": ALLY[:3],
+        "graph": graph if protocol != 3 else collections.OrderedDict(graph),
+    }
+    for name, value in parts.items():
+        (folder / f"ind.tiny.{name}").write_bytes(pickle.dumps(value, protocol=protocol))
+    (folder / "ind.tiny.test.index").write_text("".join(f"{i}\n" for i in TEST))
+
+
+def npz():
+    folder = HERE / "npz"
+    folder.mkdir(parents=True, exist_ok=True)
+    adj = sp.csr_matrix(np.array([[0, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0]], dtype=np.float32))
+    attr = sp.csr_matrix(np.array([[2, 0, 0], [0, 0.5, 0], [0, 0, 0], [1, 0, -1]], dtype=np.float32))
+    part = {f"{k}_{n}": getattr(m, n) for k, m in (("adj", adj), ("attr", attr)) for n in ("data", "indices", "indptr")}
+    part |= {"adj_shape": np.array(adj.shape), "attr_shape": np.array(attr.shape)}
+    np.savez_compressed(folder / "benchmark.npz", labels=np.array([0, 2, 1, 2]), **part)
+    np.savez(folder / "bare.npz", **{k: v for k, v in part.items() if k.startswith("adj")})
+    masks = np.array([[1, 0, 0, 0], [0, 1, 0, 0]], dtype=bool)
+    np.savez(folder / "heterophilous.npz", node_features=np.arange(8, dtype=np.float32).reshape(4, 2),
+             node_labels=np.array([0, 1, 1, 0]), edges=np.array([[0, 1], [1, 0], [2, 2], [3, 1]]), train_masks=masks,
+             val_masks=np.roll(masks, 1, axis=1), test_masks=np.roll(masks, 2, axis=1))
+    np.savez_compressed(folder / "plain.npz", edge_index=np.array([[0, 2, 2], [1, 1, 0]], dtype=np.int16),
+                        x=np.asfortranarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=np.float64).astype(">f8"),
+                        y=np.array([1, -1, 0], dtype=np.int8), edge_weight=np.array([0.5, 1, 2], dtype=np.float16),
+                        edge_attr=np.array([[1, 2], [3, 4], [5, 6]], dtype=np.uint8))
+    np.savez(folder / "object.npz", edge_index=np.array([None, 1], dtype=object))
+
+
+for p in range(6):
+    planetoid(p)
+npz()
