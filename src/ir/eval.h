@@ -1,9 +1,13 @@
 /* Evaluator of the tensor IR: the definition of the operators.  Plain loops, no cleverness.
  *
- * Values are held in double whatever their element type.  Two precisions: GIR_EVAL_F64 computes in double and rounds
- * nothing, GIR_EVAL_ELEM rounds every result to its element type.  On request every value carries a bound on
- * |computed in the element type by any order of summation - exact|, propagated operator by operator, which is what
- * compiled code is compared within. */
+ * Values are held in double whatever their element type: i64 is exact up to 2^53.  Integers wrap as their type does.
+ * Two precisions: GIR_EVAL_F64 computes in double and rounds no float, GIR_EVAL_ELEM rounds every result to its element
+ * type.  On request every value carries a bound, propagated operator by operator, on
+ *   |what code computes in the element type, by any order of summation, contracted to fma or not - v|
+ * with inputs and states as given.  It allows 4 ulp to exp and log, 8 to the other transcendental functions, one rounding more than IEEE
+ * to a division.  A bool that may come out either way has bound 1, what may be anything (a NaN, an overflow, a root of
+ * what may be negative) has INFINITY.  The bounds know that x == max(x) holds at a clear winner, so that gradients of
+ * maxima have bounds too. */
 #ifndef GN_IR_EVAL_H
 #define GN_IR_EVAL_H
 
@@ -23,10 +27,10 @@ typedef struct gir_coo {
 gir_coo *gir_coo_new(gn_arena *a, int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src, const int64_t *dst);
 
 typedef struct gir_value {
-    int64_t rows;       /* 1 for space none */
-    int64_t cols;       /* elements a row */
-    double *v;          /* [rows * cols]; edge values in CSR order */
-    double *err;        /* [rows * cols] bounds, or NULL */
+    int64_t rows;         /* 1 for space none */
+    int64_t cols;         /* elements a row */
+    double *v;            /* [rows * cols]; edge values in CSR order; bool is 0 or 1 */
+    double *err;          /* [rows * cols] bounds, or NULL */
     const gir_coo *graph; /* of graph values */
 } gir_value;
 
@@ -40,7 +44,11 @@ typedef struct gir_env {
     gir_value *value;
 } gir_env;
 
-/* Evaluates all values that outputs need; *values is indexed by gir_id (unneeded ones have v == NULL).
+/* What an operator of class MAP gives for one element; operands of type `from`, result of type `to`.  Result rounded. */
+double gir_scalar(gir_op op, gn_elem from, gn_elem to, const double *x);
+double gir_round(gn_elem e, double x); /* to the nearest value of the element type, ties to even; integers wrap */
+
+/* Evaluates all values that outputs need; `p` verifies. *values is indexed by gir_id (unneeded ones have v == NULL).
  * Errors: GN_ERR_DATA for a missing or misshapen binding. */
 gn_status *gir_eval(const gir_program *p, const gir_env *env, gir_value **values);
 

@@ -1,0 +1,61 @@
+/* Evaluator: between edges and the nodes at their ends, and between the edges of a graph and of one derived from it. */
+#include "ir/eval_impl.h"
+
+#include <string.h>
+
+static const int64_t *ends(const gir_coo *g, int64_t end) { return end == GIR_SRC ? g->src : g->dst; }
+
+gn_status *gir_eval_GATHER(gir_eval_t *e)
+{
+    const int64_t *end = ends(gir_arg(e, 0)->graph, gir_node_at_hand(e)->attr.i[0]);
+    int64_t cols = e->out->cols, *from = GN_NEW_N(e->arena, int64_t, gir_count(e->out));
+    for (int64_t i = 0; i < gir_count(e->out); i++) from[i] = end[i / cols] * cols + i % cols;
+    gir_move(e, gir_in(e->p, e->v, 1), from);
+    return NULL;
+}
+
+gn_status *gir_eval_SCATTER(gir_eval_t *e)
+{
+    const gir_attr *attr = &gir_node_at_hand(e)->attr;
+    const int64_t *end = ends(gir_arg(e, 0)->graph, attr->i[0]);
+    const gir_value *x = gir_arg(e, 1);
+    int64_t *to = GN_NEW_N(e->arena, int64_t, gir_count(x));
+    for (int64_t i = 0; i < gir_count(x); i++) to[i] = end[i / x->cols] * x->cols + i % x->cols;
+    gir_reduce_by(e, gir_in(e->p, e->v, 1), to, (int)attr->i[1]);
+    return NULL;
+}
+
+static void copy_row(gir_eval_t *e, int64_t row, const gir_value *x, int64_t from)
+{
+    for (int64_t c = 0; c < x->cols; c++) {
+        e->out->v[row * x->cols + c] = x->v[from * x->cols + c];
+        if (e->out->err) e->out->err[row * x->cols + c] = gir_err(x, from * x->cols + c);
+    }
+}
+
+gn_status *gir_eval_CARRY(gir_eval_t *e)
+{
+    const gir_coo *derived = gir_arg(e, 0)->graph;
+    for (int64_t k = 0; k < derived->n_edge; k++) {
+        int64_t from = derived->from[k];
+        copy_row(e, k, gir_arg(e, from < 0 ? 3 : 2), from < 0 ? derived->dst[k] : from);
+    }
+    return NULL;
+}
+
+gn_status *gir_eval_UNCARRY(gir_eval_t *e)
+{
+    const gir_coo *derived = gir_arg(e, 1)->graph;
+    for (int64_t k = 0; k < derived->n_edge; k++)
+        if (derived->from[k] >= 0) copy_row(e, derived->from[k], gir_arg(e, 2), k);
+    return NULL;
+}
+
+gn_status *gir_eval_SAMPLE(gir_eval_t *e)
+{
+    const gir_coo *g = gir_arg(e, 0)->graph;
+    int64_t *from = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    for (int64_t k = 0; k < g->n_edge; k++) from[k] = g->dst[k] * gir_arg(e, 1)->cols + g->src[k];
+    gir_move(e, gir_in(e->p, e->v, 1), from);
+    return NULL;
+}

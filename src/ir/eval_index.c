@@ -1,0 +1,39 @@
+/* Evaluator: values made from the positions of their elements, in the user's order. */
+#include "base/philox.h"
+#include "ir/eval_impl.h"
+
+/* Which row of the user's is this one? */
+static int64_t user_row(const gir_eval_t *e, int64_t row)
+{
+    const gir_space *s = &e->p->spaces.p[gir_node_at_hand(e)->type.space];
+    return s->kind == GIR_EDGE ? e->values[s->graph].graph->pos[row] : row;
+}
+
+gn_status *gir_eval_IOTA(gir_eval_t *e)
+{
+    const gir_node *n = gir_node_at_hand(e);
+    int64_t axis = n->attr.i[0], inner = 1;
+    for (int k = n->type.rank - 1; k > axis; k--) inner *= n->type.dim[k];
+    for (int64_t r = 0; r < e->out->rows; r++)
+        for (int64_t c = 0; c < e->out->cols; c++) {
+            int64_t index = axis < 0 ? user_row(e, r) : c / inner % n->type.dim[axis];
+            double v = gir_round((gn_elem)n->type.elem, (double)index);
+            bool keep = e->env->precision == GIR_EVAL_F64 && gn_elem_is_float((gn_elem)n->type.elem);
+            e->out->v[r * e->out->cols + c] = keep ? (double)index : v;
+            if (e->out->err && keep)
+                e->out->err[r * e->out->cols + c] = v > (double)index ? v - (double)index : (double)index - v;
+        }
+    return NULL;
+}
+
+gn_status *gir_eval_RANDOM(gir_eval_t *e)
+{
+    uint32_t key = (uint32_t)gir_to_i64(gir_arg(e, 0)->v[0]), site = (uint32_t)gir_node_at_hand(e)->attr.i[0];
+    for (int64_t r = 0; r < e->out->rows; r++)
+        for (int64_t c = 0; c < e->out->cols; c++) {
+            uint64_t i = (uint64_t)(user_row(e, r) * e->out->cols + c);
+            e->out->v[r * e->out->cols + c] = (double)gn_random_uniform(key, site, i);
+            if (e->out->err) e->out->err[r * e->out->cols + c] = gir_err(gir_arg(e, 0), 0) > 0;
+        }
+    return NULL;
+}
