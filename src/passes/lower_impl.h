@@ -78,6 +78,7 @@ typedef struct lower {
     GN_VEC(held) tiles;
     where row;                 /* of the region's rows */
     where edge;                /* of the current edge in a pass over edges; space 0: none */
+    gir_id filling;            /* the value whose tile is being filled: computed, not read */
     gir_id product;            /* GEMM: the MATMUL, whose elements are in */
     kir_id product_tile, product_at;
 } lower;

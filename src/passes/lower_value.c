@@ -548,12 +548,15 @@ kir_id low_tile_of(lower *L, gir_id v, const where *w)
     } else {
         kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE);
         low_ix x = low_index(&n->type, j);
+        gir_id outer = L->filling;
+        L->filling = v;
         kir_id value = low_value(L, v, w, &x);
+        L->filling = outer;
         kir_tstore(L->k, low_at(L), tile, j, value);
         low_close(L);
     }
     memcpy(&L->levels[at + 1], &saved[at + 1], sizeof(level) * (size_t)(MAX_LEVELS - at - 1));
-    if (depth > at) L->levels[at].after = saved[at].after;
+    L->levels[at].after = saved[at].after;
     L->depth = depth;
     low_hold(L, v, w, tile, at);
     return tile;
@@ -642,7 +645,7 @@ static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
 {
     const gir_node *n = gir_at(L->p, v);
     int64_t elems = fu_elems(L->p, v);
-    if (!here) return false;
+    if (!here || v == L->filling) return false;
     if (n->op == GIR_REDUCE) return true;
     if (elems == 1 || elems > L->sched.tile_max || L->r->kind != RG_ROWS) return false;
     if (L->f->place[v] == FU_REAL && w->row == L->row.row && L->f->uses[v] > 1) return cost_of(L, v) >= 4;
