@@ -1,13 +1,5 @@
-/* The helpers of kir_ops.h, and the folding of integers as they are built. */
+/* The helpers of kir_ops.h. */
 #include "ir/kir_ops.h"
-
-bool kir_is_iconst(const kir_kernel *k, kir_id v, int64_t *value)
-{
-    const kir_inst *i = kir_at(k, v);
-    if (i->op != KIR_CONST || i->elem != GN_I64) return false;
-    if (value) *value = i->imm;
-    return true;
-}
 
 static kir_id emit(kir_kernel *k, kir_cursor *c, kir_inst i) { return kir_emit(k, c, &i); }
 
@@ -35,112 +27,18 @@ kir_id kir_size_value(kir_kernel *k, kir_cursor *c, kir_size s)
     return kir_bin_imm(k, c, KIR_IADD, v, s.plus);
 }
 
-/* Folding ---------------------------------------------------------------------------------------------------------- */
-
-/* op(x, y) of constants; false where it has no value. */
-static bool fold_consts(kir_op op, int64_t x, int64_t y, int64_t *r)
-{
-    switch (op) {
-    case KIR_IADD: return !__builtin_add_overflow(x, y, r);
-    case KIR_ISUB: return !__builtin_sub_overflow(x, y, r);
-    case KIR_IMUL: return !__builtin_mul_overflow(x, y, r);
-    case KIR_IDIV: return x >= 0 && y > 0 ? (*r = x / y, true) : false;
-    case KIR_IMOD: return x >= 0 && y > 0 ? (*r = x % y, true) : false;
-    case KIR_IMIN: *r = x < y ? x : y; return true;
-    case KIR_IMAX: *r = x > y ? x : y; return true;
-    case KIR_ILT: *r = x < y; return true;
-    case KIR_ILE: *r = x <= y; return true;
-    case KIR_IEQ: *r = x == y; return true;
-    default: return false;
-    }
-}
-
-/* op(a, y): an operand or a constant, 0 where there is nothing to fold. */
-static kir_id fold_right(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, int64_t y)
-{
-    const kir_inst *x = kir_at(k, a);
-    int64_t cx, sum;
-    switch (op) {
-    case KIR_IADD:
-    case KIR_ISUB:
-        if (y == 0) return a;
-        if (x->op == KIR_IADD && kir_is_iconst(k, x->b, &cx) &&
-            !(op == KIR_IADD ? __builtin_add_overflow(cx, y, &sum) : __builtin_sub_overflow(cx, y, &sum)))
-            return kir_bin_imm(k, c, KIR_IADD, x->a, sum);
-        return 0;
-    case KIR_IMUL:
-        if (y == 1) return a;
-        if (y == 0) return kir_iconst(k, c, 0);
-        if (x->op == KIR_IMUL && kir_is_iconst(k, x->b, &cx) && !__builtin_mul_overflow(cx, y, &sum))
-            return kir_bin_imm(k, c, KIR_IMUL, x->a, sum);
-        return 0;
-    case KIR_IDIV:
-        if (y == 1) return a;
-        if (x->op == KIR_IMUL && kir_is_iconst(k, x->b, &cx) && y > 0 && cx > 0 && cx % y == 0)
-            return kir_bin_imm(k, c, KIR_IMUL, x->a, cx / y);
-        return 0;
-    case KIR_IMOD:
-        if (y == 1) return kir_iconst(k, c, 0);
-        if (x->op == KIR_IMUL && kir_is_iconst(k, x->b, &cx) && y > 0 && cx > 0 && cx % y == 0)
-            return kir_iconst(k, c, 0);
-        return 0;
-    default: return 0;
-    }
-}
-
-static bool commutes(kir_op op)
-{
-    return op == KIR_IADD || op == KIR_IMUL || op == KIR_IMIN || op == KIR_IMAX || op == KIR_IEQ || op == KIR_AND ||
-           op == KIR_OR;
-}
-
-static bool is_bconst(const kir_kernel *k, kir_id v, bool *value)
-{
-    const kir_inst *i = kir_at(k, v);
-    if (i->op != KIR_CONST || i->elem != GN_BOOL) return false;
-    *value = i->imm != 0;
-    return true;
-}
-
-static kir_id fold_same(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a)
-{
-    switch (op) {
-    case KIR_IMIN:
-    case KIR_IMAX:
-    case KIR_AND:
-    case KIR_OR: return a;
-    case KIR_ISUB: return kir_iconst(k, c, 0);
-    case KIR_ILE:
-    case KIR_IEQ: return kir_bconst(k, c, true);
-    case KIR_ILT: return kir_bconst(k, c, false);
-    default: return 0;
-    }
-}
-
-static kir_id fold_bin(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, kir_id b)
-{
-    int64_t x, y, r;
-    bool v;
-    if (a == b) return fold_same(k, c, op, a);
-    if ((op == KIR_AND || op == KIR_OR) && is_bconst(k, b, &v)) return v == (op == KIR_AND) ? a : b;
-    if (!kir_is_iconst(k, b, &y)) return 0;
-    if (kir_is_iconst(k, a, &x) && fold_consts(op, x, y, &r))
-        return kir_ops[op].sig[0] == 'b' ? kir_bconst(k, c, r != 0) : kir_iconst(k, c, r);
-    return fold_right(k, c, op, a, y);
-}
-
 /* Operations --------------------------------------------------------------------------------------------------------- */
 
 kir_id kir_bin(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, kir_id b)
 {
-    bool ignored;
-    if (commutes(op) && (kir_is_iconst(k, a, NULL) || is_bconst(k, a, &ignored))) {
-        kir_id t = a;
-        a = b;
-        b = t;
+    kir_fold f = kir_fold_bin(k, op, a, b);
+    switch (f.kind) {
+    case KIR_FOLD_VALUE: return f.a;
+    case KIR_FOLD_INT: return kir_iconst(k, c, f.imm);
+    case KIR_FOLD_BOOL: return kir_bconst(k, c, f.imm != 0);
+    case KIR_FOLD_IMM: return kir_bin_imm(k, c, f.op, f.a, f.imm);
+    default: return emit(k, c, (kir_inst){.op = (uint8_t)op, .a = f.a, .b = f.b});
     }
-    kir_id v = fold_bin(k, c, op, a, b);
-    return v ? v : emit(k, c, (kir_inst){.op = (uint8_t)op, .a = a, .b = b});
 }
 
 kir_id kir_bin_imm(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, int64_t b)
@@ -151,7 +49,7 @@ kir_id kir_bin_imm(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, int64_t b)
 kir_id kir_un(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a)
 {
     bool v;
-    if (op == KIR_NOT && is_bconst(k, a, &v)) return kir_bconst(k, c, !v);
+    if (op == KIR_NOT && kir_is_bconst(k, a, &v)) return kir_bconst(k, c, !v);
     if (op == KIR_NOT && kir_at(k, a)->op == KIR_NOT) return kir_at(k, a)->a;
     return emit(k, c, (kir_inst){.op = (uint8_t)op, .a = a});
 }
@@ -160,7 +58,7 @@ kir_id kir_tri(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, kir_id b, kir_
 {
     bool v;
     if (op == KIR_SELECT && b == x) return b;
-    if (op == KIR_SELECT && is_bconst(k, a, &v)) return v ? b : x;
+    if (op == KIR_SELECT && kir_is_bconst(k, a, &v)) return v ? b : x;
     return emit(k, c, (kir_inst){.op = (uint8_t)op, .a = a, .b = b, .c = x});
 }
 

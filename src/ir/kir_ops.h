@@ -4,7 +4,7 @@
 #ifndef GN_IR_KIR_OPS_H
 #define GN_IR_KIR_OPS_H
 
-#include "ir/kir.h"
+#include "ir/kir_fold.h"
 
 kir_id kir_iconst(kir_kernel *k, kir_cursor *c, int64_t v);
 kir_id kir_fconst(kir_kernel *k, kir_cursor *c, gn_elem e, double v); /* f32 or f64 */
@@ -40,7 +40,5 @@ kir_id kir_for(kir_kernel *k, kir_cursor *c, kir_cursor *body, kir_id lo, kir_id
 kir_id kir_for_n(kir_kernel *k, kir_cursor *c, kir_cursor *body, int64_t n, kir_unit unit, kir_race race); /* 0 .. n */
 kir_id kir_if(kir_kernel *k, kir_cursor *c, kir_cursor *body, kir_id cond);
 void kir_barrier(kir_kernel *k, kir_cursor *c);
-
-bool kir_is_iconst(const kir_kernel *k, kir_id v, int64_t *value); /* an i64 CONST; value may be NULL */
 
 #endif
