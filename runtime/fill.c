@@ -1,4 +1,5 @@
 #include "runtime/fill.h"
+#include "base/half.h"
 #include "base/map.h"
 #include "base/philox.h"
 
@@ -7,56 +8,14 @@
 
 /* Element types ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t bits_of(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
-
-static float float_of(uint32_t u)
-{
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
-/* v, narrowed so that a further rounding to `bits` significand bits or more is as if it had been the only one: inexact
- * results get their last bit set (rounding to odd). */
-static float narrow_odd(double v)
+/* v as a float that a further rounding to fewer bits takes to where it would have taken v: what is inexact gets its last
+ * bit set (rounding to odd). */
+static float narrow(double v)
 {
     float f = (float)v;
     if ((double)f == v || isnan(v) || isinf(f)) return f;
-    uint32_t u = bits_of(f);
-    if (u & 1) return f;
-    return float_of(fabs((double)f) < fabs(v) ? u + 1 : u - 1);
-}
-
-static uint16_t bf16_of(double v)
-{
-    uint32_t u = bits_of(narrow_odd(v));
-    if (isnan(v)) return (uint16_t)(u >> 16 | 0x40);
-    return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
-}
-
-static uint16_t f16_of(double v)
-{
-    uint16_t sign = signbit(v) ? 0x8000 : 0;
-    double a = fabs(v);
-    if (isnan(v)) return (uint16_t)(sign | 0x7e00);
-    if (a >= 65520) return (uint16_t)(sign | 0x7c00);
-    if (a < 0x1p-14)
-        return (uint16_t)(sign | (uint16_t)nearbyint(a * 0x1p24)); /* subnormals; 0x400 is the first normal */
-    int e;
-    double m = frexp(a, &e); /* [0.5, 1) */
-    return (uint16_t)(sign | (uint16_t)(((e + 14) << 10) + (int)nearbyint(m * 2048) - 1024));
-}
-
-static double f16_value(uint16_t h)
-{
-    int e = h >> 10 & 31, m = h & 1023;
-    double a = e == 31 ? (m ? (double)NAN : (double)INFINITY) : e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
-    return h & 0x8000 ? -a : a;
+    uint32_t u = gn_f32_bits(f);
+    return u & 1 ? f : gn_f32_from_bits(fabs((double)f) < fabs(v) ? u + 1 : u - 1);
 }
 
 static int64_t integer(double v, double least, double most)
@@ -70,8 +29,8 @@ void gn_fill_store(void *data, gn_elem elem, int64_t i, double v)
     switch (elem) {
     case GN_F32: ((float *)data)[i] = (float)v; break;
     case GN_F64: ((double *)data)[i] = v; break;
-    case GN_BF16: ((uint16_t *)data)[i] = bf16_of(v); break;
-    case GN_F16: ((uint16_t *)data)[i] = f16_of(v); break;
+    case GN_BF16: ((uint16_t *)data)[i] = gn_f32_to_bf16(narrow(v)); break;
+    case GN_F16: ((uint16_t *)data)[i] = gn_f32_to_f16(narrow(v)); break;
     case GN_I32: ((int32_t *)data)[i] = (int32_t)integer(v, INT32_MIN, INT32_MAX); break;
     case GN_I64: ((int64_t *)data)[i] = integer(v, -0x1p63, 0x1p63); break;
     case GN_U32: ((uint32_t *)data)[i] = (uint32_t)integer(v, 0, UINT32_MAX); break;
@@ -86,8 +45,8 @@ double gn_fill_load(const void *data, gn_elem elem, int64_t i)
     switch (elem) {
     case GN_F32: return (double)((const float *)data)[i];
     case GN_F64: return ((const double *)data)[i];
-    case GN_BF16: return (double)float_of((uint32_t)((const uint16_t *)data)[i] << 16);
-    case GN_F16: return f16_value(((const uint16_t *)data)[i]);
+    case GN_BF16: return (double)gn_bf16_to_f32(((const uint16_t *)data)[i]);
+    case GN_F16: return (double)gn_f16_to_f32(((const uint16_t *)data)[i]);
     case GN_I32: return ((const int32_t *)data)[i];
     case GN_I64: return (double)((const int64_t *)data)[i];
     case GN_U32: return ((const uint32_t *)data)[i];
@@ -107,7 +66,8 @@ static double uniform(const gn_fill *f, gn_elem elem, uint32_t key, uint32_t sit
 {
     double v = f->a + (f->b - f->a) * (double)gn_random_uniform(key, site, i);
     /* What rounds up to b is not in [a, b): the number before it is. */
-    if (elem == GN_F32 && (float)v >= (float)f->b && f->b > f->a) return (double)nextafterf((float)f->b, -INFINITY);
+    if (elem == GN_F32 && (float)v >= (float)f->b && (float)f->b > (float)f->a)
+        return (double)nextafterf((float)f->b, -INFINITY);
     return v;
 }
 
