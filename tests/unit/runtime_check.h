@@ -133,12 +133,12 @@ const char *__tsan_default_options(void) { return "allocator_may_return_null=1";
     int main(void)                                                                                                     \
     {                                                                                                                  \
         const TTest *const tests[] = {__VA_ARGS__};                                                                    \
-        Suite *s = suite_create(suite_name);                                                                           \
+        Suite *suite_ = suite_create(suite_name);                                                                      \
         TCase *c = tcase_create(suite_name);                                                                           \
         tcase_set_timeout(c, 0);                                                                                       \
         for (size_t k = 0; k < sizeof tests / sizeof *tests; k++) tcase_add_test(c, tests[k]);                         \
-        suite_add_tcase(s, c);                                                                                         \
-        SRunner *r = srunner_create(s);                                                                                \
+        suite_add_tcase(suite_, c);                                                                                    \
+        SRunner *r = srunner_create(suite_);                                                                           \
         srunner_run_all(r, CK_ENV);                                                                                    \
         int failed = srunner_ntests_failed(r);                                                                         \
         srunner_free(r);                                                                                               \

@@ -87,8 +87,8 @@ static void check_plan(const gn_plan *p)
 START_TEST(random_lifetimes)
 {
     double worst = 1, sum = 0;
-    enum { TRIES = 300 };
-    for (int k = 0; k < TRIES; k++) {
+    const int tries = 300;
+    for (int k = 0; k < tries; k++) {
         int n = 1 + (int)random_below(40);
         begin(n);
         int n_slots = (int)random_below(120);
@@ -105,7 +105,7 @@ START_TEST(random_lifetimes)
         }
         gn_plan_free(&p);
     }
-    ck_assert_msg(worst < 1.5 && sum / TRIES < 1.1, "worst %g, mean %g of the lower bound", worst, sum / TRIES);
+    ck_assert_msg(worst < 1.5 && sum / tries < 1.1, "worst %g, mean %g of the lower bound", worst, sum / tries);
 }
 END_TEST
 
