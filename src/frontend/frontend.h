@@ -24,25 +24,29 @@ typedef struct gn_data_shape {
     bool has_edge_weight;
 } gn_data_shape;
 
-typedef struct gn_define { const char *name, *value; } gn_define; /* -D name=value */
+typedef struct gn_define {
+    const char *name, *value;
+} gn_define; /* -D name=value */
 
 typedef enum gn_init_kind {
-    GN_INIT_ZEROS, GN_INIT_ONES, GN_INIT_CONSTANT,   /* a */
-    GN_INIT_UNIFORM,                                 /* [a, b) */
-    GN_INIT_NORMAL,                                  /* mean a, deviation b */
-} gn_init_kind;                                      /* glorot, kaiming, ...: reduced to these with their fans worked out */
+    GN_INIT_ZEROS,
+    GN_INIT_ONES,
+    GN_INIT_CONSTANT, /* a */
+    GN_INIT_UNIFORM,  /* [a, b) */
+    GN_INIT_NORMAL,   /* mean a, deviation b */
+} gn_init_kind;       /* glorot, kaiming, ...: reduced to these with their fans worked out */
 
 typedef struct gn_param {
-    const char *name;       /* name of the STATE in the programs: "convs.0.weight" */
-    const char *file_name;  /* PyTorch Geometric's name in weight files: "convs.0.lin.weight" */
-    gir_type type;          /* space none */
-    bool transposed;        /* in files: [prod of dims 1.., dim 0] */
-    int file_rank;          /* shape in files */
+    const char *name;      /* name of the STATE in the programs: "convs.0.weight" */
+    const char *file_name; /* PyTorch Geometric's name in weight files: "convs.0.lin.weight" */
+    gir_type type;         /* space none */
+    bool transposed;       /* in files: [prod of dims 1.., dim 0] */
+    int file_rank;         /* shape in files */
     int64_t file_dim[8];
     gn_init_kind init;
     double a, b;
-    bool trainable;         /* false: buffers such as running statistics */
-    double weight_decay;    /* resolved for this parameter from the train block */
+    bool trainable;      /* false: buffers such as running statistics */
+    double weight_decay; /* resolved for this parameter from the train block */
 } gn_param;
 
 typedef struct gn_model {
@@ -52,13 +56,14 @@ typedef struct gn_model {
     /* Programs share the names of inputs and states.
      * Inputs: "x" node f32[F]; "y" node i32[]; masks "train_mask" ... node bool[]; graph "g"; "g.weight" edge f32[];
      * "g.attr" edge f32[D]; states "rng.seed", "rng.step" i64[] (read by dropout; the train pass advances the step).
+     * Inputs of other names: those that a model or train block declares, "node f32[d..]" or "f32[d..]".
      * eval: dropout off, running statistics used; output "out".
      * loss: dropout on; outputs "loss" (scalar) and "out"; updates of running statistics.  NULL without a train block
      *       when the data has no labels. */
     gir_program *eval, *loss;
-    gir_program *val_loss;           /* eval-mode loss over val_mask, output "loss"; NULL unless monitor_loss */
+    gir_program *val_loss; /* eval-mode loss over val_mask, output "loss"; NULL unless monitor_loss */
     gn_train_spec train;
-    const char *const *defaults_used;/* hyperparameters and their values, "hidden = 16", for the report */
+    const char *const *defaults_used; /* hyperparameters and their values, "hidden = 16", for the report */
     int n_defaults;
 } gn_model;
 

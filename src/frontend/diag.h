@@ -1,0 +1,49 @@
+/* Diagnostics: errors with file, line, caret and the source line, gathered until the end. */
+#ifndef GN_FRONTEND_DIAG_H
+#define GN_FRONTEND_DIAG_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/status.h"
+
+/* A source text.  Spans are bytes of it. */
+typedef struct gn_source {
+    const char *name; /* as diagnostics show it */
+    const char *text; /* NUL-terminated copy; may hold NULs too */
+    uint32_t n;
+    uint32_t n_lines;
+    const uint32_t *line_at; /* [n_lines] where lines begin */
+} gn_source;
+
+typedef struct gn_span {
+    uint32_t at, len;
+} gn_span;
+
+gn_source *gn_source_new(gn_arena *a, const char *name, const char *text, size_t n);
+void gn_source_position(const gn_source *s, uint32_t at, uint32_t *line,
+                        uint32_t *col); /* 1-based; col in characters */
+
+enum { GN_MAX_ERRORS = 20 }; /* shown */
+
+typedef struct gn_diags {
+    gn_arena *arena;
+    gn_buf text;
+    gn_map seen; /* errors already reported: a loop's body fails the same way every time round */
+    int errors;
+    bool last_shown;
+} gn_diags;
+
+void gn_diags_init(gn_diags *d, gn_arena *a);
+void gn_diag_error(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, ...) GN_PRINTF(4, 5);
+void gn_diag_verror(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, va_list ap);
+void gn_diag_note(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, ...)
+    GN_PRINTF(4, 5);                           /* to the last error */
+gn_status *gn_diags_status(const gn_diags *d); /* GN_ERR_MODEL with all of them; NULL without errors */
+
+/* Text for a message: printable, at most ~40 characters. */
+const char *gn_diag_clean(gn_arena *a, const char *s, size_t n);
+
+/* "; did you mean `x`?" or "". */
+const char *gn_diag_suggest(gn_arena *a, const char *name, const char *const *candidates, size_t n);
+
+#endif

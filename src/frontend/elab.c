@@ -1,0 +1,306 @@
+/* gn_elaborate: chooses the model, makes its programs, and what the driver needs besides. */
+#include "frontend/elab.h"
+#include "frontend/parse.h"
+#include "frontend/stdlib.h"
+
+#include <string.h>
+
+/* What is elaborated, and with what. */
+typedef struct plan {
+    const ast_decl *model;
+    value *hyper;
+    train_plan train; /* decl NULL: none */
+    int n_defines;
+    const gn_define *defines;
+    bool *used; /* [n_defines] */
+    GN_VEC(const char *) defaults;
+} plan;
+
+static gn_status *read_stdlib(elab *E)
+{
+    for (size_t i = 0; i < gn_stdlib_count; i++) {
+        const gn_embedded *f = &gn_stdlib_files[i];
+        gn_ast *ast;
+        gn_status *s =
+            gn_parse(E->arena, (const char *)f->data, f->size, gn_arena_printf(E->arena, "stdlib/%s", f->name), &ast);
+        if (s) s->code = GN_ERR_INTERNAL;
+        GN_TRY(s);
+        GN_PUSH(E->arena, E->sources, ast->src);
+        for (uint32_t k = 0; k < ast->decls.n; k++) {
+            const ast_decl *d = ast->decls.p[k];
+            if (gn_map_find(&E->decl_index, d->name.text)) continue; /* the file's own hides it */
+            GN_PUSH(E->arena, E->decls, d);
+            gn_map_put(&E->decl_index, d->name.text, E->decls.n - 1);
+        }
+    }
+    return NULL;
+}
+
+static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn_data_shape *shape)
+{
+    memset(E, 0, sizeof *E);
+    E->arena = a;
+    E->diags = d;
+    E->ast = ast;
+    E->shape = shape;
+    gn_diags_init(d, a);
+    gn_map_init(&E->decl_index, a);
+    gn_map_init(&E->param_index, a);
+    GN_PUSH(a, E->sources, ast->src);
+    for (uint32_t i = 0; i < ast->decls.n; i++) {
+        const ast_decl *decl = ast->decls.p[i];
+        if (decl->kind == DECL_TRAIN) continue;
+        GN_PUSH(a, E->decls, decl);
+        gn_map_put(&E->decl_index, decl->name.text, E->decls.n - 1);
+    }
+    el_push_frame(E, NULL, ast->src, NULL, (gn_span){0});
+}
+
+/* choosing ----------------------------------------------------------------------------------------------------------- */
+
+static const ast_decl *declared(const gn_ast *ast, ast_decl_kind kind, const char *name)
+{
+    const ast_decl *found = NULL;
+    for (uint32_t i = 0; i < ast->decls.n; i++) {
+        const ast_decl *d = ast->decls.p[i];
+        if (d->kind == kind && (!name || strcmp(d->name.text, name) == 0)) found = d;
+    }
+    return found;
+}
+
+static gn_status *choose(elab *E, const char *name, plan *p)
+{
+    GN_VEC(const char *) models = {0};
+    for (uint32_t i = 0; i < E->ast->decls.n; i++) {
+        const ast_decl *d = E->ast->decls.p[i];
+        if (d->kind == DECL_MODEL) GN_PUSH(E->arena, models, d->name.text);
+    }
+    for (uint32_t i = 0; i < E->ast->decls.n; i++) {
+        const ast_decl *d = E->ast->decls.p[i];
+        if (d->kind == DECL_TRAIN && !declared(E->ast, DECL_MODEL, d->name.text))
+            el_error(E, d->name.span, "no model is named `%s`%s", d->name.text,
+                     gn_diag_suggest(E->arena, d->name.text, models.p, models.n));
+    }
+    GN_TRY(gn_diags_status(E->diags));
+    const char *file = E->ast->src->name;
+    if (!models.n) GN_FAIL(GN_ERR_MODEL, "%s: no `model` in this file", file);
+    const ast_decl *train = declared(E->ast, DECL_TRAIN, name);
+    p->model = declared(E->ast, DECL_MODEL, name ? name : train ? train->name.text : NULL);
+    if (!p->model)
+        GN_FAIL(GN_ERR_USAGE, "%s: no model is named `%s`%s", file, name,
+                gn_diag_suggest(E->arena, name, models.p, models.n));
+    p->train.decl = declared(E->ast, DECL_TRAIN, p->model->name.text);
+    return NULL;
+}
+
+/* hyperparameters ---------------------------------------------------------------------------------------------------- */
+
+static const gn_define *defined(plan *p, const char *name)
+{
+    const gn_define *found = NULL;
+    for (int i = 0; i < p->n_defines; i++)
+        if (strcmp(p->defines[i].name, name) == 0) {
+            found = &p->defines[i];
+            p->used[i] = true;
+        }
+    return found;
+}
+
+/* The value of -D name=text, for a hyperparameter with that default. */
+static gn_status *define_value(elab *E, const ast_formal *f, const value *given, const gn_define *def, value *out)
+{
+    bool string = f->kind ? strcmp(f->kind, "string") == 0 : given->kind == VAL_STRING;
+    gn_diags d, *outer = E->diags;
+    const char *why = NULL;
+    gn_diags_init(&d, E->arena);
+    *out = val_string(gn_arena_strdup(E->arena, def->value));
+    if (!string) {
+        const gn_source *src =
+            gn_source_new(E->arena, gn_arena_printf(E->arena, "-D %s", def->name), def->value, strlen(def->value));
+        const ast_expr *e = gn_parse_value(E->arena, &d, src);
+        E->diags = &d;
+        el_push_frame(E, NULL, src, NULL, (gn_span){0});
+        *out = e ? el_eval(E, e) : POISON;
+        el_pop_frame(E);
+        E->diags = outer;
+    }
+    gn_status *s = gn_diags_status(&d);
+    if (s) s->code = GN_ERR_USAGE;
+    if (s) return s;
+    if (!el_coerce(E, f, given, true, out, &why)) GN_FAIL(GN_ERR_USAGE, "-D %s=%s: %s", def->name, def->value, why);
+    return NULL;
+}
+
+/* Values of the hyperparameters of d, from -D or from their defaults, which see those before them. */
+static gn_status *hyperparameters(elab *E, plan *p, const ast_decl *d, value **out)
+{
+    value *v = *out = GN_NEW_N(E->arena, value, d->hyper.n + 1);
+    frame *f = el_push_frame(E, d, d->src, NULL, d->name.span);
+    f->up = E->frame->up;
+    if (d->kind == DECL_TRAIN)
+        for (uint32_t k = 0; k < p->model->hyper.n; k++) el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
+    for (uint32_t k = 0; k < d->hyper.n; k++) {
+        const ast_formal *h = &d->hyper.p[k];
+        const gn_define *def = defined(p, h->name.text);
+        value given = {0};
+        const char *why = NULL;
+        if (h->value) given = el_eval(E, h->value);
+        v[k] = given;
+        if (def)
+            GN_TRY(define_value(E, h, &given, def, &v[k]));
+        else if (!h->value) {
+            GN_TRY(gn_diags_status(E->diags));
+            GN_FAIL(GN_ERR_USAGE, "`%s` needs its hyperparameter `%s`: give it with -D %s=...", d->name.text,
+                    h->name.text, h->name.text);
+        } else if (!el_coerce(E, h, &given, true, &v[k], &why))
+            el_error(E, h->value->span, "%s", why);
+        else
+            GN_PUSH(E->arena, p->defaults, gn_arena_printf(E->arena, "%s = %s", h->name.text, val_literal(E, &v[k])));
+        el_bind(E, f, h->name.text, v[k]);
+    }
+    el_pop_frame(E);
+    return NULL;
+}
+
+static gn_status *unknown_defines(elab *E, const plan *p)
+{
+    GN_VEC(const char *) names = {0};
+    for (uint32_t k = 0; k < p->model->hyper.n; k++) GN_PUSH(E->arena, names, p->model->hyper.p[k].name.text);
+    for (uint32_t k = 0; p->train.decl && k < p->train.decl->hyper.n; k++)
+        GN_PUSH(E->arena, names, p->train.decl->hyper.p[k].name.text);
+    for (int i = 0; i < p->n_defines; i++)
+        if (!p->used[i])
+            GN_FAIL(GN_ERR_USAGE, "`%s` has no hyperparameter `%s`%s", p->model->name.text, p->defines[i].name,
+                    gn_diag_suggest(E->arena, p->defines[i].name, names.p, names.n));
+    return NULL;
+}
+
+/* programs ------------------------------------------------------------------------------------------------------------- */
+
+static void begin_root(elab *E, const plan *p, const char *name, el_mode mode)
+{
+    el_begin_program(E, name, mode);
+    E->root = el_instance(E, p->model, p->hyper, p->model->name.span);
+    E->root->named = true;
+    E->root->path = E->root->file_path = "";
+}
+
+static value apply_model(elab *E, const plan *p)
+{
+    const ast_formals *in = &p->model->inputs;
+    el_arg *args = GN_NEW_N(E->arena, el_arg, in->n + 1);
+    uint32_t nodes = 0;
+    for (uint32_t k = 0; k < in->n; k++) nodes += in->p[k].type.space == SPACE_NODE;
+    frame *f = el_push_frame(E, p->model, p->model->src, E->root, p->model->name.span);
+    f->up = E->frame->up;
+    for (uint32_t k = 0; k < p->model->hyper.n; k++) el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
+    for (uint32_t k = 0; k < in->n; k++) {
+        args[k].v = el_model_input(E, &in->p[k], nodes == 1);
+        args[k].span = in->p[k].type.span;
+    }
+    el_pop_frame(E);
+    return el_apply(E, E->root, in->n, args, p->model->name.span);
+}
+
+static gir_program *finish(elab *E)
+{
+    for (uint32_t i = 0; i < E->buffers.n; i++) {
+        const el_buffer *b = &E->buffers.p[i];
+        if (b->updated) gir_output_add(E->prog, GIR_UPDATE, b->name, b->value);
+    }
+    return E->prog;
+}
+
+static gir_program *make_eval(elab *E, const plan *p)
+{
+    begin_root(E, p, "eval", MODE_EVAL);
+    value out = apply_model(E, p);
+    if (out.kind == VAL_TENSOR)
+        gir_output_add(E->prog, GIR_OUTPUT, "out", out.id);
+    else if (out.kind != VAL_POISON)
+        el_error(E, p->model->name.span, "a model gives a tensor, not %s", val_text(E, &out));
+    return finish(E);
+}
+
+static gir_program *make_loss(elab *E, const plan *p, const char *name, el_mode mode)
+{
+    begin_root(E, p, name, mode);
+    value loss = el_train_loss(E, &p->train);
+    if (loss.kind == VAL_TENSOR) gir_output_add(E->prog, GIR_OUTPUT, "loss", loss.id);
+    if (mode == MODE_TRAIN && E->output.kind == VAL_TENSOR) gir_output_add(E->prog, GIR_OUTPUT, "out", E->output.id);
+    return finish(E);
+}
+
+/* A model without a train block is trained as everybody does where its output may be classes of nodes. */
+static gn_status *default_train(elab *E, plan *p)
+{
+    const gn_data_shape *s = E->shape;
+    const gir_type *t = E->output.kind == VAL_TENSOR ? val_type(E, &E->output) : NULL;
+    if (p->train.decl || s->n_classes <= 0 || !t || t->space != E->node || t->rank != 1 || t->dim[0] != s->n_classes)
+        return NULL;
+    gn_buf b = {.arena = E->arena};
+    gn_buf_printf(&b, "train %s {\n  loss = cross_entropy(%s(", p->model->name.text, p->model->name.text);
+    for (uint32_t k = 0; k < p->model->inputs.n; k++) {
+        const ast_formal *f = &p->model->inputs.p[k];
+        const char *input = f->type.is_graph ? "g" : f->type.space == SPACE_EDGE ? "attr" : "x";
+        if (k) gn_buf_add(&b, ", ");
+        gn_buf_add(&b, input);
+    }
+    gn_buf_add(&b, "), y) over train_mask\n  optimizer = adam(lr = 0.01)\n}\n");
+    gn_ast *ast;
+    GN_TRY(gn_parse(E->arena, b.p, b.n, "the default train block", &ast));
+    GN_PUSH(E->arena, E->sources, ast->src);
+    p->train.decl = ast->decls.p[0];
+    p->train.hyper = GN_NEW(E->arena, value);
+    return NULL;
+}
+
+static gn_status *check(const gir_program *program)
+{
+    return program ? gn_status_annotate(gir_verify(program), "program %s of the front end", program->name) : NULL;
+}
+
+static gn_status *elaborate(elab *E, plan *p, gn_model *m)
+{
+    GN_TRY(hyperparameters(E, p, p->model, &p->hyper));
+    if (p->train.decl) {
+        value *hyper;
+        GN_TRY(hyperparameters(E, p, p->train.decl, &hyper));
+        p->train.hyper = hyper;
+    }
+    GN_TRY(unknown_defines(E, p));
+    GN_TRY(gn_diags_status(E->diags));
+    m->eval = make_eval(E, p);
+    GN_TRY(default_train(E, p));
+    if (p->train.decl && E->shape->n_classes > 0) {
+        m->loss = make_loss(E, p, "loss", MODE_TRAIN);
+        el_train_spec(E, &p->train, &m->train);
+        if (m->train.monitor_loss) m->val_loss = make_loss(E, p, "val_loss", MODE_VAL);
+    }
+    GN_TRY(gn_diags_status(E->diags));
+    GN_TRY(check(m->eval));
+    GN_TRY(check(m->loss));
+    return check(m->val_loss);
+}
+
+gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape, int n_defines,
+                        const gn_define *defines, gn_model **out)
+{
+    elab E;
+    gn_diags d;
+    plan p = {.n_defines = n_defines, .defines = defines};
+    *out = NULL;
+    begin(&E, a, &d, ast, shape);
+    p.used = GN_NEW_N(a, bool, n_defines > 0 ? n_defines : 1);
+    GN_TRY(read_stdlib(&E));
+    GN_TRY(choose(&E, model, &p));
+    gn_model *m = GN_NEW(a, gn_model);
+    GN_TRY(elaborate(&E, &p, m));
+    m->name = p.model->name.text;
+    m->n_params = (int)E.params.n;
+    m->params = E.params.p;
+    m->defaults_used = p.defaults.p;
+    m->n_defaults = (int)p.defaults.n;
+    *out = m;
+    return NULL;
+}

@@ -1,0 +1,283 @@
+/* Elaboration: runs a model at compile time and leaves tensor IR behind.
+ *
+ * Numbers, lists, layers and functions are values of the elaborator; tensors and graphs are values of the program
+ * being made.  What fails is reported once and becomes VAL_POISON, which everything passes on in silence, so that one
+ * run finds all errors.  Work is bounded: steps, nesting, sizes. */
+#ifndef GN_FRONTEND_ELAB_H
+#define GN_FRONTEND_ELAB_H
+
+#include "frontend/ast.h"
+
+enum {
+    EL_MAX_STEPS = 1000000, /* expressions evaluated and elements made, all programs together */
+    EL_MAX_NESTING = 1500,  /* of expressions over all calls */
+    EL_MAX_CALLS = 100,     /* layers and functions inside each other */
+};
+#define EL_MAX_DIM ((int64_t)1 << 31)
+
+typedef enum value_kind {
+    VAL_UNSET,
+    VAL_POISON,
+    VAL_NONE,
+    VAL_INT,
+    VAL_FLOAT,
+    VAL_BOOL,
+    VAL_STRING,
+    VAL_LIST,
+    VAL_SPACE, /* node, edge, src, dst: what `over` takes */
+    VAL_AXIS,  /* name of an axis */
+    VAL_TENSOR,
+    VAL_GRAPH,
+    VAL_END,  /* u or v of a message */
+    VAL_DECL, /* layer, model or function */
+    VAL_BUILTIN,
+    VAL_INIT,     /* initialiser */
+    VAL_INSTANCE, /* of a layer */
+} value_kind;
+
+typedef struct value value;
+typedef struct instance instance;
+typedef struct builtin builtin;
+typedef struct builtin_call builtin_call;
+
+typedef struct value_list {
+    uint32_t n;
+    value *p;
+} value_list;
+
+typedef struct el_graph {
+    gir_id id;
+    gir_id weight; /* edge f32[], or 0: all 1 */
+    const char *name;
+} el_graph;
+
+typedef enum init_rule {
+    INIT_PLAIN,
+    INIT_GLOROT_UNIFORM,
+    INIT_GLOROT_NORMAL,
+    INIT_KAIMING_UNIFORM,
+    INIT_KAIMING_NORMAL,
+} init_rule;
+
+typedef struct el_init {
+    init_rule rule;
+    gn_init_kind kind;
+    double a, b;
+} el_init;
+
+typedef struct el_axis {
+    const char *name;
+    value *number; /* what the name means as a number; may be VAL_UNSET */
+} el_axis;
+
+struct value {
+    value_kind kind;
+    gir_id id; /* TENSOR */
+    union {
+        int64_t i; /* INT; END: GIR_SRC or GIR_DST */
+        double f;
+        bool truth;
+        const char *s; /* STRING, SPACE */
+        value_list *list;
+        const char **axes; /* TENSOR: names of its axes, NULL entries for nameless ones; NULL: none has one */
+        const ast_decl *decl;
+        const builtin *builtin;
+        const el_init *init;
+        const el_axis *axis;
+        instance *instance;
+    } u;
+    const el_graph *graph; /* GRAPH, END */
+};
+
+typedef struct child {
+    const char *name;
+    instance *instance; /* NULL: a parameter */
+    int stamp;          /* application of the owner that last made it */
+} child;
+
+/* A layer with its hyperparameters.  Its parameters come into being when it is first applied. */
+struct instance {
+    const ast_decl *decl;
+    value *hyper; /* [decl->hyper.n] */
+    bool named;
+    const char *path;          /* "convs.0", "" for the model itself */
+    const char *file_path;     /* the same in weight files */
+    const gn_source *made_src; /* where it was made */
+    gn_span made_at;
+    gn_map dims; /* bound by its first application: name -> index into dim */
+    GN_VEC(int64_t) dim;
+    gn_map child_index;
+    GN_VEC(child) children;
+    int applications;
+};
+
+typedef struct frame {
+    struct frame *up;
+    const ast_decl *decl; /* NULL: a value of -D */
+    const gn_source *src;
+    uint16_t file;  /* its number in program->files */
+    gn_span call;   /* in up->src */
+    instance *self; /* whose parameters are declared here; of the caller in functions */
+    gn_map names;
+    GN_VEC(value) values;
+    gn_map buffers; /* name here -> index into elab.buffers */
+    bool returned;
+    value result;
+} frame;
+
+typedef enum el_mode { MODE_EVAL, MODE_TRAIN, MODE_VAL } el_mode;
+
+typedef struct el_buffer {
+    const char *name; /* of the state */
+    gir_id value;     /* now */
+    bool updated;
+} el_buffer;
+
+typedef struct elab {
+    gn_arena *arena;
+    gn_diags *diags;
+    const gn_ast *ast;
+    const gn_data_shape *shape;
+    GN_VEC(const gn_source *) sources;
+    GN_VEC(const ast_decl *) decls; /* visible by name: the file's hide those of stdlib */
+    gn_map decl_index;
+    GN_VEC(gn_param) params;
+    gn_map param_index;
+    int64_t steps;
+    int nesting, calls;
+    frame *frame;
+    /* of the program being made */
+    gir_program *prog;
+    el_mode mode;
+    gir_space_id node;
+    const el_graph *graph;
+    gir_id rng;     /* key of this step's draws */
+    int64_t sites;  /* of random draws */
+    gn_map derived; /* "op id" -> derived graph */
+    GN_VEC(el_buffer) buffers;
+    gn_map buffer_index;
+    value output; /* of the model's last application */
+    instance *root;
+} elab;
+
+/* elab_value.c ------------------------------------------------------------------------------------------------------- */
+extern const value POISON, NONE;
+value val_int(int64_t i);
+value val_float(double f);
+value val_bool(bool b);
+value val_string(const char *s);
+value val_list(elab *E, uint32_t n);
+value val_tensor(gir_id id, const char **axes); /* POISON for id 0 */
+bool val_is_number(const value *v);             /* INT or FLOAT */
+double val_number(const value *v);
+bool val_equal(const value *a, const value *b);
+const char *val_text(elab *E, const value *v);    /* "node[16]", "3", "a list of 2": for messages */
+const char *val_literal(elab *E, const value *v); /* as it may be written in a program */
+const gir_type *val_type(const elab *E, const value *v);
+const char *el_type_text(elab *E, const gir_type *t);
+
+value el_error(elab *E, gn_span at, const char *fmt, ...) GN_PRINTF(3, 4); /* with notes on how it came there; POISON */
+void el_locate(elab *E, gn_span at);                                       /* where the values made next come from */
+bool el_step(elab *E, gn_span at, int64_t n); /* false (reported once) when the budget of work is spent */
+value *el_local(frame *f, const char *name);  /* NULL when unset */
+void el_bind(elab *E, frame *f, const char *name, value v);
+
+/* elab_expr.c */
+value el_eval(elab *E, const ast_expr *e);
+bool el_eval_int(elab *E, const ast_expr *e, const char *what, int64_t *out);
+const char *el_suggest_name(elab *E, const char *name);
+value el_lookup(elab *E, const char *name, gn_span at); /* UNSET for a name that nothing has */
+
+/* elab_call.c */
+typedef struct el_arg {
+    const char *name;
+    value v;
+    gn_span span;
+} el_arg;
+value el_call(elab *E, const ast_expr *e);
+value el_call_value(elab *E, value f, uint32_t n, const el_arg *args, gn_span mark);
+value el_apply(elab *E, instance *it, uint32_t n, const el_arg *args, gn_span mark);
+instance *el_instance(elab *E, const ast_decl *d, value *hyper, gn_span at);
+value el_name_instances(elab *E, value v, const char *name, const char *file, gn_span at);
+bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, value *v, const char **why);
+frame *el_push_frame(elab *E, const ast_decl *d, const gn_source *src, instance *self, gn_span call);
+void el_pop_frame(elab *E);
+
+/* elab_stmt.c */
+void el_block(elab *E, const ast_block *b);
+
+/* elab_type.c */
+bool el_dims(elab *E, const ast_type *t, int64_t *dim, const char **axes); /* all must be known */
+bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at, instance *remember);
+void el_name_axes(elab *E, const ast_type *t, value *v);
+
+/* elab_param.c */
+void el_param(elab *E, const ast_stmt *s);
+void el_update(elab *E, const ast_stmt *s);
+
+/* elab_tensor.c */
+gir_id el_make(elab *E, gn_span at, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want);
+value el_unary(elab *E, gn_span at, gir_op op, value a);
+value el_binary(elab *E, gn_span at, gir_op op, const char *text, value a, value b);
+value el_select(elab *E, gn_span at, value c, value a, value b);
+value el_reduce(elab *E, gn_span at, int red, value x, int64_t axes, bool keep);
+value el_space_reduce(elab *E, gn_span at, int red, value x);
+bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const char *what, gir_id *out);
+const char **el_axes_new(elab *E, int rank);
+const char *el_axis_name(const value *v, int k);
+
+/* elab_align.c: operands of one shape */
+/* Brings v[0..n) to one space and shape, which *out gets (its elem set: that of numbers); POISON and false where they
+ * do not fit. */
+bool el_align(elab *E, gn_span at, const char *text, int n, value *v, gir_type *out, const char ***axes);
+
+/* elab_matmul.c */
+value el_matmul(elab *E, gn_span at, value a, value b);
+
+/* elab_number.c: arithmetic at compile time */
+value el_number_unary(elab *E, gn_span at, gir_op op, value a);
+value el_number_binary(elab *E, gn_span at, ast_binary op, value a, value b);
+
+/* elab_graph.c */
+value el_message(elab *E, const ast_expr *e);
+value el_gather(elab *E, gn_span at, value x, value end);
+value el_graph_field(elab *E, const ast_expr *e, value g);
+const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g);
+const el_graph *el_graph_of_space(elab *E, gir_space_id s);
+gir_id el_carry(elab *E, gn_span at, const el_graph *to, value e, value fill);
+gir_id el_edge_ones(elab *E, const el_graph *g);
+value el_degree(elab *E, const el_graph *g, int end, bool weighted);
+
+/* builtin.c, builtin_*.c */
+struct builtin {
+    const char *name;
+    const char *formals; /* "x axis? keep?": ? for those that may be left out */
+    value (*call)(elab *E, const builtin_call *c);
+    int op;
+};
+struct builtin_call {
+    const builtin *b;
+    gn_span mark;
+    int n;        /* positional arguments, where the builtin takes any number (formals "...") */
+    value arg[8]; /* VAL_UNSET: left out */
+    gn_span span[8];
+};
+const builtin *gn_builtin_find(const char *name);
+uint32_t gn_builtin_names(const char **out, uint32_t max);
+value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args, gn_span mark);
+
+/* elab_input.c: what the data gives */
+value el_input(elab *E, const char *name, gn_span at); /* g, x, y, masks: by the names of a train block; UNSET */
+value el_model_input(elab *E, const ast_formal *f, bool only); /* an input of the model */
+value el_data_dim(elab *E, const char *name, gn_span at);      /* F, C, D; UNSET */
+void el_begin_program(elab *E, const char *name, el_mode mode);
+
+/* elab_train.c */
+typedef struct train_plan {
+    const ast_decl *decl;
+    const value *hyper;
+} train_plan;
+value el_train_loss(elab *E, const train_plan *t);
+void el_train_spec(elab *E, const train_plan *t, gn_train_spec *out);
+
+#endif

@@ -1,0 +1,93 @@
+/* What the data gives to a program: the graph, features, labels, masks, and the dims F, C and D. */
+#include "frontend/elab.h"
+
+#include <string.h>
+
+void el_begin_program(elab *E, const char *name, el_mode mode)
+{
+    gir_program *p = gir_program_new(E->arena, name);
+    E->prog = p;
+    E->mode = mode;
+    for (uint32_t i = 0; i < E->sources.n; i++) GN_PUSH(E->arena, p->files, E->sources.p[i]->name);
+    E->node = gir_space_add(p, "node", GIR_NODE, -1);
+    E->rng = 0;
+    E->sites = 0;
+    E->output = (value){0};
+    gn_map_init(&E->derived, E->arena);
+    gn_map_init(&E->buffer_index, E->arena);
+    E->buffers.n = E->buffers.cap = 0;
+    E->buffers.p = NULL;
+    el_graph *g = GN_NEW(E->arena, el_graph);
+    g->id = gir_graph(p, "g", E->node, E->node);
+    g->name = "g";
+    if (E->shape->has_edge_weight) {
+        gir_type t = gir_tensor(GN_F32, gir_type_of(p, g->id)->edge, 0, NULL);
+        g->weight = gir_leaf(p, GIR_INPUT, "g.weight", &t);
+    }
+    E->graph = g;
+}
+
+static value leaf(elab *E, const char *name, gn_elem elem, gir_space_id space, int rank, const int64_t *dim)
+{
+    gir_id id = gir_leaf_by_name(E->prog, GIR_INPUT, name);
+    gir_type t = gir_tensor(elem, space, rank, dim);
+    return val_tensor(id ? id : gir_leaf(E->prog, GIR_INPUT, name, &t), NULL);
+}
+
+value el_data_dim(elab *E, const char *name, gn_span at)
+{
+    const gn_data_shape *s = E->shape;
+    int64_t n;
+    const char *what;
+    if (strcmp(name, "F") == 0)
+        n = s->n_features, what = "features";
+    else if (strcmp(name, "C") == 0)
+        n = s->n_classes, what = "classes";
+    else if (strcmp(name, "D") == 0)
+        n = s->edge_dim, what = "edge features";
+    else
+        return (value){0};
+    if (n > 0 && n <= EL_MAX_DIM) return val_int(n);
+    if (n > 0) return el_error(E, at, "%lld %s are too many", (long long)n, what);
+    return el_error(E, at, "`%s` is the number of %s, and the data has none", name, what);
+}
+
+value el_input(elab *E, const char *name, gn_span at)
+{
+    const gn_data_shape *s = E->shape;
+    bool mask = strcmp(name, "train_mask") == 0 || strcmp(name, "val_mask") == 0 || strcmp(name, "test_mask") == 0;
+    el_locate(E, at);
+    if (strcmp(name, "g") == 0) return (value){.kind = VAL_GRAPH, .graph = E->graph};
+    if (strcmp(name, "x") == 0) {
+        value f = el_data_dim(E, "F", at);
+        return f.kind == VAL_INT ? leaf(E, "x", GN_F32, E->node, 1, &f.u.i) : POISON;
+    }
+    if (strcmp(name, "attr") == 0) {
+        if (s->edge_dim <= 0) return NONE;
+        return leaf(E, "g.attr", GN_F32, gir_type_of(E->prog, E->graph->id)->edge, 1, &s->edge_dim);
+    }
+    if (strcmp(name, "y") != 0 && !mask) return (value){0};
+    if (s->n_classes <= 0) return el_error(E, at, "the data has no labels, so there is no `%s`", name);
+    if (!mask) return leaf(E, "y", GN_I32, E->node, 0, NULL);
+    /* the loss on validation nodes is that of the training nodes with the mask exchanged */
+    if (E->mode == MODE_VAL && strcmp(name, "train_mask") == 0) name = "val_mask";
+    return leaf(E, name, GN_BOOL, E->node, 0, NULL);
+}
+
+value el_model_input(elab *E, const ast_formal *f, bool only)
+{
+    gn_span at = f->name.span;
+    if (f->type.is_graph) return el_input(E, "g", at);
+    if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, "x") == 0)) return el_input(E, "x", at);
+    if (f->type.space == SPACE_EDGE) {
+        value v = el_input(E, "attr", at);
+        if (v.kind == VAL_NONE && !f->value)
+            return el_error(E, at, "the data has no edge features for the input `%s`", f->name.text);
+        return v;
+    }
+    int64_t dim[GIR_MAX_RANK];
+    el_locate(E, at);
+    if (!el_dims(E, &f->type, dim, NULL)) return POISON;
+    gir_space_id space = f->type.space == SPACE_NODE ? E->node : 0;
+    return leaf(E, f->name.text, GN_F32, space, (int)f->type.dims.n, dim);
+}

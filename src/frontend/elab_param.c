@@ -1,0 +1,220 @@
+/* Parameters and buffers: shapes, layouts in weight files, initialisers. */
+#include "frontend/elab.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Shape in files: as declared by `shape`, or transposed to [product of dims 1.., dim 0], or as it is. */
+static bool file_shape(elab *E, const ast_stmt *s, gn_param *p)
+{
+    const gir_type *t = &p->type;
+    int64_t elems = gir_row_elems(t), product = 1;
+    p->transposed = s->transposed;
+    if (s->transposed && t->rank < 2) {
+        el_error(E, s->type.span, "only a parameter of two dimensions or more can be transposed");
+        return false;
+    }
+    p->file_rank = s->transposed ? 2 : t->rank;
+    for (int k = 0; k < t->rank && !s->transposed; k++) p->file_dim[k] = t->dim[k];
+    if (s->transposed) {
+        p->file_dim[0] = elems / t->dim[0];
+        p->file_dim[1] = t->dim[0];
+    }
+    if (!s->has_shape) return true;
+    if (s->shape.n > 8) {
+        el_error(E, s->type.span, "a shape in files has at most 8 dimensions");
+        return false;
+    }
+    p->file_rank = (int)s->shape.n;
+    for (uint32_t k = 0; k < s->shape.n; k++) {
+        if (!el_eval_int(E, s->shape.p[k], "a dimension", &p->file_dim[k])) return false;
+        if (p->file_dim[k] < 1 || __builtin_mul_overflow(product, p->file_dim[k], &product)) product = -1;
+    }
+    if (product == elems) return true;
+    el_error(E, s->shape.n ? s->shape.p[0]->span : s->span,
+             "the shape in files has not as many elements as the parameter");
+    return false;
+}
+
+/* Fans as PyTorch Geometric and torch count them: over the shape in files. */
+static void reduce_init(const el_init *in, gn_param *p)
+{
+    double last = p->file_rank ? (double)p->file_dim[p->file_rank - 1] : 1;
+    double before = p->file_rank > 1 ? (double)p->file_dim[p->file_rank - 2] : 1;
+    double receptive = 1; /* torch: fan_in = size(1) times what follows */
+    for (int k = 2; k < p->file_rank; k++) receptive *= (double)p->file_dim[k];
+    double fan_in = p->file_rank > 1 ? (double)p->file_dim[1] * receptive : last;
+    p->init = in->kind;
+    p->a = in->a;
+    p->b = in->b;
+    double bound;
+    switch (in->rule) {
+    case INIT_PLAIN: return;
+    case INIT_GLOROT_UNIFORM:
+        bound = in->a * sqrt(6 / (last + before));
+        p->init = GN_INIT_UNIFORM;
+        p->a = -bound;
+        p->b = bound;
+        return;
+    case INIT_GLOROT_NORMAL:
+        p->init = GN_INIT_NORMAL;
+        p->a = 0;
+        p->b = in->a * sqrt(2 / (last + before));
+        return;
+    case INIT_KAIMING_UNIFORM:
+        bound = sqrt(2 / (1 + in->a * in->a)) * sqrt(3 / fan_in);
+        p->init = GN_INIT_UNIFORM;
+        p->a = -bound;
+        p->b = bound;
+        return;
+    case INIT_KAIMING_NORMAL:
+        p->init = GN_INIT_NORMAL;
+        p->a = 0;
+        p->b = sqrt(2 / (1 + in->a * in->a)) / sqrt(fan_in);
+        return;
+    }
+}
+
+static bool initialiser(elab *E, const ast_stmt *s, gn_param *p)
+{
+    value v = el_eval(E, s->a);
+    if (v.kind == VAL_BUILTIN)
+        v = gn_builtin_call(E, v.u.builtin, 0, NULL, s->a->mark); /* `glorot_uniform` by itself */
+    if (val_is_number(&v)) {
+        p->init = GN_INIT_CONSTANT;
+        p->a = val_number(&v);
+        return true;
+    }
+    if (v.kind == VAL_INIT) {
+        reduce_init(v.u.init, p);
+        return true;
+    }
+    if (v.kind != VAL_POISON)
+        el_error(E, s->a->span,
+                 "a parameter begins with a number or an initialiser such as `glorot_uniform`, not with %s",
+                 val_text(E, &v));
+    return false;
+}
+
+static bool same_param(const gn_param *a, const gn_param *b)
+{
+    return gir_type_eq(&a->type, &b->type) && strcmp(a->file_name, b->file_name) == 0 && a->trainable == b->trainable &&
+           a->init == b->init && a->a == b->a && a->b == b->b;
+}
+
+/* Notes the parameter for the model; the same one again is fine, in another application or program. */
+static bool declare(elab *E, gn_span at, const char *local, const gn_param *p)
+{
+    instance *owner = E->frame->self;
+    const uint32_t *k = gn_map_find(&owner->child_index, local);
+    child *c = k ? &owner->children.p[*k] : NULL;
+    const uint32_t *known = gn_map_find(&E->param_index, p->name);
+    if (c && (c->instance || c->stamp == owner->applications)) {
+        el_error(E, at, "`%s` is declared already", local);
+        return false;
+    }
+    if (known && !same_param(&E->params.p[*known], p)) {
+        el_error(E, at, "`%s` was declared otherwise when this layer was applied before", local);
+        return false;
+    }
+    if (!known) {
+        for (uint32_t i = 0; i < E->params.n && E->params.n < 4096; i++)
+            if (strcmp(E->params.p[i].file_name, p->file_name) == 0) {
+                el_error(E, at, "`%s` and `%s` have the same name in weight files, `%s`", E->params.p[i].name, p->name,
+                         p->file_name);
+                return false;
+            }
+        GN_PUSH(E->arena, E->params, *p);
+        gn_map_put(&E->param_index, p->name, E->params.n - 1);
+    }
+    if (c)
+        c->stamp = owner->applications;
+    else {
+        child fresh = {local, NULL, owner->applications};
+        GN_PUSH(E->arena, owner->children, fresh);
+        gn_map_put(&owner->child_index, local, owner->children.n - 1);
+    }
+    return true;
+}
+
+static const char *under(elab *E, const char *path, const char *name)
+{
+    return *path ? gn_arena_printf(E->arena, "%s.%s", path, name) : name;
+}
+
+static gir_id state_of(elab *E, const gn_param *p)
+{
+    if (!p->trainable) { /* a buffer is what it was last updated to */
+        const uint32_t *k = gn_map_find(&E->buffer_index, p->name);
+        if (k) return E->buffers.p[*k].value;
+    }
+    gir_id id = gir_leaf_by_name(E->prog, GIR_STATE, p->name);
+    if (!id) id = gir_leaf(E->prog, GIR_STATE, p->name, &p->type);
+    if (!p->trainable) {
+        el_buffer b = {p->name, id, false};
+        GN_PUSH(E->arena, E->buffers, b);
+        gn_map_put(&E->buffer_index, p->name, E->buffers.n - 1);
+    }
+    return id;
+}
+
+static value one_param(elab *E, const ast_stmt *s, uint32_t k, gn_param p, const char **axes)
+{
+    instance *self = E->frame->self;
+    const ast_name *name = &s->names.p[k];
+    if (s->files.n && !*s->files.p[k].text) return el_error(E, s->files.p[k].span, "the name in weight files is empty");
+    p.name = under(E, self->path, name->text);
+    p.file_name = under(E, self->file_path, s->files.n ? s->files.p[k].text : name->text);
+    if (!declare(E, name->span, name->text, &p)) return POISON;
+    el_locate(E, name->span);
+    gir_id id = state_of(E, &p);
+    if (!p.trainable) gn_map_put(&E->frame->buffers, name->text, *gn_map_find(&E->buffer_index, p.name));
+    return val_tensor(id, axes);
+}
+
+void el_param(elab *E, const ast_stmt *s)
+{
+    gn_param p = {.trainable = s->trainable};
+    int64_t dim[GIR_MAX_RANK];
+    const char **axes = el_axes_new(E, GIR_MAX_RANK);
+    const ast_decl *d = E->frame->decl;
+    bool ok = true;
+    if (!d || (d->kind != DECL_LAYER && d->kind != DECL_MODEL) || !E->frame->self) {
+        el_error(E, s->span, "parameters belong to layers and models");
+        ok = false;
+    }
+    if (ok && (s->type.space != SPACE_NONE || s->type.is_graph)) {
+        el_error(E, s->type.span, "a parameter has dimensions only, such as `[in, out]`");
+        ok = false;
+    }
+    ok = ok && el_dims(E, &s->type, dim, axes);
+    if (ok) {
+        p.type = gir_tensor(GN_F32, 0, (int)s->type.dims.n, dim);
+        ok = file_shape(E, s, &p);
+    }
+    ok = initialiser(E, s, &p) && ok;
+    for (uint32_t k = 0; k < s->names.n; k++)
+        el_bind(E, E->frame, s->names.p[k].text, ok ? one_param(E, s, k, p, axes) : POISON);
+}
+
+void el_update(elab *E, const ast_stmt *s)
+{
+    const ast_name *name = &s->names.p[0];
+    const uint32_t *k = gn_map_find(&E->frame->buffers, name->text);
+    value v = el_eval(E, s->a);
+    if (!k) {
+        value *local = el_local(E->frame, name->text);
+        if (!local || local->kind != VAL_POISON)
+            el_error(E, name->span, "`update` sets a buffer of this layer, and `%s` is none", name->text);
+        return;
+    }
+    if (E->mode != MODE_TRAIN || v.kind == VAL_POISON) return; /* state changes in training only */
+    el_buffer *b = &E->buffers.p[*k];
+    gir_type t = *gir_type_of(E->prog, b->value);
+    gir_id id;
+    el_locate(E, s->span);
+    if (!el_broadcast_to(E, s->a->span, v, &t, gn_arena_printf(E->arena, "buffer `%s`", name->text), &id)) return;
+    b->value = id;
+    b->updated = true;
+    el_local(E->frame, name->text)->id = id;
+}

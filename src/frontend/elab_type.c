@@ -1,0 +1,125 @@
+#include "frontend/elab.h"
+
+#include <string.h>
+
+/* A dimension that is just a name. */
+static const char *bare(const ast_expr *e) { return e->kind == EXPR_NAME ? e->name : NULL; }
+
+void el_name_axes(elab *E, const ast_type *t, value *v)
+{
+    if (v->kind != VAL_TENSOR) return;
+    const char **axes = NULL;
+    for (uint32_t k = 0; k < t->dims.n; k++) {
+        const char *name = bare(t->dims.p[k]);
+        if (!name) continue;
+        if (!axes) axes = el_axes_new(E, (int)t->dims.n);
+        axes[k] = name;
+    }
+    v->u.axes = axes;
+}
+
+bool el_dims(elab *E, const ast_type *t, int64_t *dim, const char **axes)
+{
+    if (t->any_dims || t->is_graph) {
+        el_error(E, t->span, "the dimensions have to be known here");
+        return false;
+    }
+    if (t->dims.n > GIR_MAX_RANK) {
+        el_error(E, t->span, "%u dimensions are too many: at most %d", t->dims.n, (int)GIR_MAX_RANK);
+        return false;
+    }
+    int64_t elems = 1;
+    for (uint32_t k = 0; k < t->dims.n; k++) {
+        const ast_expr *e = t->dims.p[k];
+        if (!el_eval_int(E, e, "a dimension", &dim[k])) return false;
+        if (dim[k] < 1 || dim[k] > EL_MAX_DIM) {
+            el_error(E, e->span, "a dimension is between 1 and 2^31, not %lld", (long long)dim[k]);
+            return false;
+        }
+        if (__builtin_mul_overflow(elems, dim[k], &elems) || elems > GIR_MAX_ELEMS) {
+            el_error(E, t->span, "too many elements: more than 2^40");
+            return false;
+        }
+        if (axes) axes[k] = bare(e);
+    }
+    return true;
+}
+
+/* The type as it was declared, with what its names stand for: "node[in] (in = 16)". */
+static const char *declared(elab *E, const ast_type *t)
+{
+    gn_buf b = {.arena = E->arena}, known = {.arena = E->arena};
+    gn_buf_add(&b, "`");
+    gn_buf_add(&b, gn_diag_clean(E->arena, E->frame->src->text + t->span.at, t->span.len));
+    gn_buf_add(&b, "`");
+    for (uint32_t k = 0; k < t->dims.n; k++) {
+        const char *name = bare(t->dims.p[k]);
+        if (!name) continue;
+        value v = el_lookup(E, name, t->dims.p[k]->span);
+        if (v.kind == VAL_INT) gn_buf_printf(&known, "%s%s = %lld", known.n ? ", " : "", name, (long long)v.u.i);
+    }
+    if (known.n) gn_buf_printf(&b, " (%s)", known.p);
+    return b.p;
+}
+
+static void mismatch(elab *E, const ast_type *t, const value *v, const char *what, frame *report, gn_span at)
+{
+    const char *want = declared(E, t), *hint = "";
+    frame *here = E->frame;
+    bool edge = v->kind == VAL_TENSOR && E->prog->spaces.p[val_type(E, v)->space].kind == GIR_EDGE;
+    if (t->space == SPACE_NODE && edge) hint = "; `sum(u -> v in g: ...)` takes edges to nodes";
+    if (t->space == SPACE_EDGE && v->kind == VAL_TENSOR && !edge)
+        hint = "; `edge(u -> v in g: x[u])` takes nodes to edges";
+    E->frame = report;
+    el_error(E, at, "%s is %s, this is %s%s", what, want, val_text(E, v), hint);
+    E->frame = here;
+}
+
+static bool space_fits(elab *E, ast_space s, const gir_type *t)
+{
+    gir_space_kind k = E->prog->spaces.p[t->space].kind;
+    switch (s) {
+    case SPACE_NODE: return k == GIR_NODE;
+    case SPACE_EDGE: return k == GIR_EDGE;
+    case SPACE_ANY: return true;
+    default: return k == GIR_NONE;
+    }
+}
+
+static bool dim_fits(elab *E, const ast_expr *e, int64_t n, instance *remember, bool *reported)
+{
+    const char *name = bare(e);
+    if (name && !el_local(E->frame, name)) {
+        bool data = E->frame->decl && E->frame->decl->kind == DECL_MODEL;
+        value v = data ? el_data_dim(E, name, e->span) : (value){0};
+        if (v.kind == VAL_UNSET) {
+            el_bind(E, E->frame, name, val_int(n));
+            if (remember && !gn_map_find(&remember->dims, name)) {
+                GN_PUSH(E->arena, remember->dim, n);
+                gn_map_put(&remember->dims, name, remember->dim.n - 1);
+            }
+            return true;
+        }
+    }
+    int64_t want;
+    if (!el_eval_int(E, e, "a dimension", &want)) {
+        *reported = true;
+        return false;
+    }
+    return want == n;
+}
+
+bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at, instance *remember)
+{
+    if (v->kind == VAL_POISON) return false;
+    bool fits = t->is_graph ? v->kind == VAL_GRAPH : v->kind == VAL_TENSOR, reported = false;
+    if (fits && !t->is_graph) {
+        gir_type type = *val_type(E, v);
+        fits = space_fits(E, t->space, &type) && (t->any_dims || t->dims.n == type.rank);
+        for (uint32_t k = 0; fits && k < t->dims.n; k++)
+            fits = dim_fits(E, t->dims.p[k], type.dim[k], remember, &reported);
+        if (fits) el_name_axes(E, t, v);
+    }
+    if (!fits && !reported) mismatch(E, t, v, what, report, at);
+    return fits;
+}

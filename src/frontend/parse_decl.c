@@ -1,0 +1,162 @@
+#include "frontend/parse.h"
+
+#include <string.h>
+
+const char *const ast_space_text[] = {"none", "node", "edge", "graph", "any"};
+
+static bool parse_dims(parser *p, ast_type *t)
+{
+    if (!parse_open(p, TOK_LBRACKET, "before the dimensions")) return false;
+    if (parse_accept(p, TOK_ELLIPSIS)) t->any_dims = true;
+    while (!t->any_dims && !parse_at(p, TOK_RBRACKET)) {
+        ast_expr *e = parse_expr(p);
+        if (!e) return false;
+        GN_PUSH(p->arena, t->dims, e);
+        if (!parse_accept(p, TOK_COMMA)) break;
+    }
+    return parse_close(p, TOK_RBRACKET, "or `,` in the dimensions");
+}
+
+bool parse_type(parser *p, ast_type *t)
+{
+    static const ast_space spaces[] = {SPACE_NODE, SPACE_EDGE, SPACE_GRAPH, SPACE_ANY};
+    t->span = p->tok->span;
+    bool named = false;
+    for (size_t k = 0; k < sizeof spaces / sizeof *spaces && !named; k++)
+        if (parse_at_word(p, ast_space_text[spaces[k]])) {
+            t->space = spaces[k];
+            named = true;
+        }
+    if (named)
+        parse_next(p);
+    else if (!parse_at(p, TOK_LBRACKET)) {
+        parse_fail(p, "a type: `graph`, `node[...]`, `edge[...]` or `[...]`");
+        return false;
+    }
+    if (parse_at(p, TOK_LBRACKET) && (!p->tok->newline || p->nest > 0)) {
+        if (!parse_dims(p, t)) return false;
+    } else if (t->space == SPACE_GRAPH)
+        t->is_graph = true;
+    t->span = parse_span(p, t->span);
+    return true;
+}
+
+static bool parse_formals(parser *p, ast_formals *out, bool typed, const char *what)
+{
+    while (!parse_at(p, TOK_RPAREN)) {
+        ast_formal f = {0};
+        if (!parse_name(p, &f.name, what)) return false;
+        for (uint32_t i = 0; i < out->n; i++)
+            if (strcmp(out->p[i].name.text, f.name.text) == 0)
+                gn_diag_error(p->diags, p->src, f.name.span, "`%s` is there already", f.name.text);
+        if (typed) {
+            if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &f.type)) return false;
+        } else if (parse_accept(p, TOK_COLON)) {
+            ast_name kind;
+            if (!parse_name(p, &kind, "`dim`, `int`, `float`, `bool`, `string` or `list`")) return false;
+            f.kind = kind.text;
+        }
+        if (parse_accept(p, TOK_ASSIGN) && !(f.value = parse_expr(p))) return false;
+        GN_PUSH(p->arena, *out, f);
+        if (!parse_accept(p, TOK_COMMA)) break;
+    }
+    return parse_close(p, TOK_RPAREN, gn_arena_printf(p->arena, "or `,` after %s", what));
+}
+
+/* layer NAME(hyperparameters) (inputs) -> type { ... } */
+static bool parse_layer(parser *p, ast_decl *d)
+{
+    if (!parse_open(p, TOK_LPAREN, "and hyperparameters") || !parse_formals(p, &d->hyper, false, "a hyperparameter"))
+        return false;
+    if (!parse_open(p, TOK_LPAREN, "and inputs, such as `(g: graph, x: node[in])`")) return false;
+    if (!parse_formals(p, &d->inputs, true, "an input")) return false;
+    if (parse_accept(p, TOK_ARROW)) {
+        d->has_result = true;
+        if (!parse_type(p, &d->result)) return false;
+    }
+    int height = 0;
+    return parse_block(p, &d->body, &height);
+}
+
+/* fn NAME(arguments) = value, or { ... } */
+static bool parse_fn(parser *p, ast_decl *d)
+{
+    if (!parse_open(p, TOK_LPAREN, "and arguments") || !parse_formals(p, &d->hyper, false, "an argument")) return false;
+    int height = 0;
+    if (parse_at(p, TOK_LBRACE)) return parse_block(p, &d->body, &height);
+    if (!parse_expect(p, TOK_ASSIGN, "or `{` after the arguments")) return false;
+    d->value = parse_expr(p);
+    return d->value && parse_end_of_statement(p);
+}
+
+static bool parse_item(parser *p, ast_decl *d)
+{
+    ast_item item = {0};
+    if (!parse_name(p, &item.name, "`loss`, `optimizer`, `epochs` or another setting")) return false;
+    if (strcmp(item.name.text, "input") == 0 && parse_at(p, TOK_NAME)) {
+        parse_name(p, &item.name, "a name");
+        if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &item.type)) return false;
+    } else {
+        if (!parse_expect(p, TOK_ASSIGN, "after the name of a setting")) return false;
+        if (!(item.a = parse_expr(p))) return false;
+        if (parse_at_word(p, "over")) {
+            parse_next(p);
+            if (!(item.over = parse_expr(p))) return false;
+        }
+        if (parse_at_word(p, "on")) {
+            do {
+                parse_next(p);
+                if (!parse_at(p, TOK_STRING)) {
+                    parse_fail(p, "a string that names parameters, such as \"convs.0\"");
+                    return false;
+                }
+                ast_name pattern = {p->tok->u.s, p->tok->span};
+                GN_PUSH(p->arena, item.on, pattern);
+                parse_next(p);
+            } while (parse_at(p, TOK_COMMA));
+        }
+    }
+    if (!parse_end_of_statement(p)) return false;
+    GN_PUSH(p->arena, d->items, item);
+    return true;
+}
+
+/* train NAME(hyperparameters) { settings } */
+static bool parse_train(parser *p, ast_decl *d)
+{
+    if (parse_at(p, TOK_LPAREN)) {
+        parse_open(p, TOK_LPAREN, "");
+        if (!parse_formals(p, &d->hyper, false, "a hyperparameter")) return false;
+    }
+    if (!parse_expect(p, TOK_LBRACE, "before the settings")) return false;
+    while (!parse_at(p, TOK_RBRACE) && !parse_at(p, TOK_END)) {
+        const gn_token *before = p->tok;
+        parse_item(p, d);
+        if (!p->panic) continue;
+        parse_recover(p, 0);
+        if (p->tok == before && !parse_at(p, TOK_RBRACE)) parse_next(p);
+    }
+    return parse_expect(p, TOK_RBRACE, "after the settings");
+}
+
+ast_decl *parse_decl(parser *p)
+{
+    gn_token_kind k = p->tok->kind;
+    ast_decl *d = GN_NEW(p->arena, ast_decl);
+    d->src = p->src;
+    p->nest = p->depth = 0;
+    if (k != TOK_LAYER && k != TOK_MODEL && k != TOK_FN && k != TOK_TRAIN) {
+        if (!p->panic) {
+            const char *found = gn_diag_clean(p->arena, p->src->text + p->tok->span.at, p->tok->span.len);
+            gn_diag_error(p->diags, p->src, p->tok->span, "expected `layer`, `model`, `fn` or `train`, found `%s`",
+                          found);
+        }
+        p->panic = true;
+        return NULL;
+    }
+    parse_next(p);
+    d->kind = k == TOK_LAYER ? DECL_LAYER : k == TOK_MODEL ? DECL_MODEL : k == TOK_FN ? DECL_FN : DECL_TRAIN;
+    if (!parse_name(p, &d->name, d->kind == DECL_TRAIN ? "the name of a model" : "a name")) return NULL;
+    bool ok = d->kind == DECL_FN ? parse_fn(p, d) : d->kind == DECL_TRAIN ? parse_train(p, d) : parse_layer(p, d);
+    return ok ? d : NULL;
+}
