@@ -14,17 +14,18 @@ ROOMS = {
     "ir": ("src/ir", ("base",)),
     "frontend": ("src/frontend", ("base", "ir")),
     "passes": ("src/passes", ("base", "ir")),
-    "codegen": ("src/codegen", ("base", "ir", "passes", "artifact", "kernel")),
-    "cpu": ("src/codegen/cpu", ("base", "ir", "passes", "artifact", "kernel", "codegen")),
-    "cuda": ("src/codegen/cuda", ("base", "ir", "passes", "artifact", "kernel", "codegen")),
+    "codegen": ("src/codegen", ("base", "ir", "passes", "artifact", "kernel", "loader")),
+    "cpu": ("src/codegen/cpu", ("base", "ir", "passes", "artifact", "kernel", "loader", "codegen")),
+    "cuda": ("src/codegen/cuda", ("base", "ir", "passes", "artifact", "kernel", "loader", "codegen")),
     "kernel": ("runtime/kernel", ()),  # the calling convention of compiled code
+    "loader": ("runtime/loader", ("base", "kernel")),  # puts object code into memory
     "artifact": ("runtime/artifact", ("base", "kernel", "runtime")),
-    "runtime": ("runtime", ("base", "kernel", "artifact", "public")),
-    "driver": ("src/driver", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "artifact",
-                              "runtime", "public")),
+    "runtime": ("runtime", ("base", "kernel", "loader", "artifact", "public")),
+    "driver": ("src/driver", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "loader",
+                              "artifact", "runtime", "public")),
     "public": ("include/gnnc", ()),
-    "cli": ("cli", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "artifact", "runtime",
-                    "driver", "public")),
+    "cli": ("cli", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "loader", "artifact",
+                    "runtime", "driver", "public")),
 }
 NO_DEVICE = ("ir", "passes")
 # A compile mode has a device in its name; that is a name that users type, not a question about a device.
