@@ -1,0 +1,238 @@
+/* Elementary functions of f32, as straight-line IR for scalars and vectors of any length.
+ *
+ * The schemes are the classic ones: reduction by multiples of ln 2 and of pi/2 in parts (Cody and Waite, "Software Manual
+ * for the Elementary Functions", 1980), a short polynomial, and the exponent put back by integer arithmetic; log1p's
+ * correction term is fdlibm's.  Coefficients are Chebyshev fits of the functions named beside them, made for this file
+ * with mpmath at 40 digits.  tests/unit/test_codegen_math.c measures the errors.  f64 goes to libm, lane by lane. */
+#include "codegen/cpu/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ADD(p_, q_) LLVMBuildFAdd(c->b, p_, q_, "")
+#define SUB(p_, q_) LLVMBuildFSub(c->b, p_, q_, "")
+#define MUL(p_, q_) LLVMBuildFMul(c->b, p_, q_, "")
+#define DIV(p_, q_) LLVMBuildFDiv(c->b, p_, q_, "")
+#define LESS(p_, q_) LLVMBuildFCmp(c->b, LLVMRealOLT, p_, q_, "")
+#define CONST(x) cg_const_f(LLVMTypeOf(x_), x)
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+LLVMValueRef cg_poly(cg *c, LLVMValueRef x, const double *coef, int n)
+{
+    LLVMValueRef y = cg_const_f(LLVMTypeOf(x), coef[0]);
+    for (int i = 1; i < n; i++) y = cg_muladd(c, y, x, cg_const_f(LLVMTypeOf(x), coef[i]));
+    return y;
+}
+
+LLVMValueRef cg_libm(cg *c, const char *name, gn_elem e, LLVMValueRef *args, unsigned n)
+{
+    char full[24];
+    LLVMTypeRef s = cg_type(c, e), params[] = {s, s}, type = LLVMFunctionType(s, params, n, false);
+    snprintf(full, sizeof full, "%s%s", name, e == GN_F32 ? "f" : "");
+    LLVMValueRef f = LLVMGetNamedFunction(c->mod, full);
+    if (!f) {
+        f = LLVMAddFunction(c->mod, full, type);
+        unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6),
+                 nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c->ctx, memory, 0));
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c->ctx, nounwind, 0));
+    }
+    int lanes = cg_width(args[0]);
+    LLVMValueRef r = LLVMGetPoison(LLVMTypeOf(args[0]));
+    for (int l = 0; l < lanes; l++) {
+        LLVMValueRef one[2];
+        for (unsigned i = 0; i < n; i++) one[i] = cg_extract(c, args[i], l);
+        LLVMValueRef y = LLVMBuildCall2(c->b, type, f, one, n, "");
+        r = lanes == 1 ? y : LLVMBuildInsertElement(c->b, r, y, cg_i32(c, l), "");
+    }
+    return r;
+}
+
+static LLVMValueRef bits(cg *c, LLVMValueRef x) { return LLVMBuildBitCast(c->b, x, cg_like(c->i32, x), ""); }
+static LLVMValueRef from_bits(cg *c, LLVMValueRef x) { return LLVMBuildBitCast(c->b, x, cg_like(c->f32, x), ""); }
+
+/* 2^n for an integer vector n within the normal range */
+static LLVMValueRef power_of_two(cg *c, LLVMValueRef n)
+{
+    LLVMTypeRef t = LLVMTypeOf(n);
+    n = LLVMBuildAdd(c->b, n, cg_const_i(t, 127), "");
+    return from_bits(c, LLVMBuildShl(c->b, n, cg_const_i(t, 23), ""));
+}
+
+/* The bound on the side that keeps a NaN: c < x ? c : x. */
+static LLVMValueRef at_most(cg *c, LLVMValueRef x, double top)
+{
+    LLVMValueRef t = cg_const_f(LLVMTypeOf(x), top);
+    return cg_sel(c, LESS(t, x), t, x);
+}
+
+static LLVMValueRef at_least(cg *c, LLVMValueRef x, double low)
+{
+    LLVMValueRef t = cg_const_f(LLVMTypeOf(x), low);
+    return cg_sel(c, LESS(x, t), t, x);
+}
+
+/* x = n ln 2 + r, |r| <= ln 2 / 2; returns expm1(r) and n */
+static LLVMValueRef reduced_expm1(cg *c, LLVMValueRef x, LLVMValueRef *n)
+{
+    static const double p[] = {0.001392620336, 0.008363194882, 0.0416665545, 0.1666657689,
+                               0.5}; /* (e^r - 1 - r) / r^2 */
+    LLVMValueRef x_ = x, k = cg_unary(c, "llvm.roundeven", MUL(x, CONST(1.4426950408889634)));
+    LLVMValueRef r = cg_muladd(c, k, CONST(-0.693145751953125), x);
+    r = cg_muladd(c, k, CONST(-1.42860682030941723e-6), r);
+    *n = LLVMBuildFPToSI(c->b, k, cg_like(c->i32, x), "");
+    return cg_muladd(c, MUL(r, r), cg_poly(c, r, p, COUNT(p)), r);
+}
+
+static LLVMValueRef emit_exp(cg *c, LLVMValueRef x_)
+{
+    LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -104.0), n;
+    LLVMValueRef y = ADD(reduced_expm1(c, x, &n), CONST(1.0));
+    LLVMValueRef half = LLVMBuildAShr(c->b, n, cg_const_i(LLVMTypeOf(n), 1), ""); /* two steps: 2^n may be subnormal */
+    y = MUL(y, power_of_two(c, half));
+    return MUL(y, power_of_two(c, LLVMBuildSub(c->b, n, half, "")));
+}
+
+static LLVMValueRef emit_expm1(cg *c, LLVMValueRef x_)
+{
+    LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -18.0), n;
+    LLVMValueRef p = reduced_expm1(c, x, &n);
+    LLVMTypeRef t = LLVMTypeOf(n);
+    LLVMValueRef s = power_of_two(c, LLVMBuildSub(c->b, n, cg_const_i(t, 1), "")); /* 2^(n-1): 2^128 has no f32 */
+    LLVMValueRef y = cg_muladd(c, s, p, SUB(s, CONST(0.5)));
+    y = ADD(y, y);
+    return cg_sel(c, LLVMBuildICmp(c->b, LLVMIntEQ, n, LLVMConstNull(t), ""), p, y);
+}
+
+/* x = 2^e m with m in [sqrt(1/2), sqrt(2)); x positive and finite. Returns m - 1 and e as a float. */
+static LLVMValueRef split(cg *c, LLVMValueRef x_, LLVMValueRef *e)
+{
+    LLVMValueRef tiny = LESS(x_, CONST(0x1p-126));
+    LLVMValueRef x = cg_sel(c, tiny, MUL(x_, CONST(0x1p23)), x_);
+    LLVMValueRef b = bits(c, x);
+    LLVMTypeRef t = LLVMTypeOf(b);
+    LLVMValueRef up = LLVMBuildSub(c->b, b, cg_const_i(t, 0x3f3504f3), ""); /* bits of sqrt(1/2) */
+    LLVMValueRef k = LLVMBuildAShr(c->b, up, cg_const_i(t, 23), "");
+    LLVMValueRef m = from_bits(c, LLVMBuildSub(c->b, b, LLVMBuildShl(c->b, k, cg_const_i(t, 23), ""), ""));
+    *e = SUB(LLVMBuildSIToFP(c->b, k, LLVMTypeOf(x_), ""), cg_sel(c, tiny, CONST(23.0), CONST(0.0)));
+    return SUB(m, CONST(1.0));
+}
+
+/* log(1 + f) + e ln 2 + small, from f - f^2/2 + f^3 q(f) */
+static LLVMValueRef log_sum(cg *c, LLVMValueRef x_, LLVMValueRef e, LLVMValueRef small)
+{
+    static const double q[] = {0.06972518634, -0.1148121206, 0.1168578472,  -0.1242552336, 0.1424900724,
+                               -0.1666780713, 0.2000071721,  -0.2499999693, 0.3333333117};
+    LLVMValueRef f = x_, z = MUL(f, f);
+    LLVMValueRef y = MUL(MUL(z, f), cg_poly(c, f, q, COUNT(q)));
+    y = cg_muladd(c, e, CONST(-2.12194440e-4), y);
+    if (small) y = ADD(y, small);
+    y = cg_muladd(c, z, CONST(-0.5), y);
+    return cg_muladd(c, e, CONST(0.693359375), ADD(f, y));
+}
+
+/* What log's argument decides alone: -inf at 0, NaN below, inf and NaN themselves. */
+static LLVMValueRef log_edges(cg *c, LLVMValueRef x_, LLVMValueRef y)
+{
+    LLVMValueRef inf = CONST(__builtin_inf()), zero = LLVMConstNull(LLVMTypeOf(x_));
+    y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealULT, x_, inf, ""), y, x_); /* inf; true for a NaN, which y is already */
+    y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealOEQ, x_, zero, ""), CONST(-__builtin_inf()), y);
+    return cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealUGE, x_, zero, ""), y, CONST(__builtin_nan("")));
+}
+
+static LLVMValueRef emit_log(cg *c, LLVMValueRef x)
+{
+    LLVMValueRef e, f = split(c, x, &e), y = log_sum(c, f, e, NULL);
+    y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealUNO, x, x, ""), x, y);
+    return log_edges(c, x, y);
+}
+
+static LLVMValueRef emit_log1p(cg *c, LLVMValueRef x_)
+{
+    LLVMValueRef x = x_, one = CONST(1.0), u = ADD(x, one), e, f = split(c, u, &e),
+                 zero = LLVMConstNull(LLVMTypeOf(x_));
+    LLVMValueRef near = LLVMBuildFCmp(c->b, LLVMRealOEQ, e, zero, "");
+    /* what 1 + x lost; the larger of the two summands is subtracted first */
+    LLVMValueRef big = LESS(one, x);
+    LLVMValueRef lost = SUB(cg_sel(c, big, one, x), SUB(u, cg_sel(c, big, x, one)));
+    f = cg_sel(c, near, x, f);
+    LLVMValueRef y = log_sum(c, f, e, cg_sel(c, near, zero, DIV(lost, u)));
+    y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealUNO, x, x, ""), x, y);
+    y = log_edges(c, u, y);
+    return cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealOEQ, x, zero, ""), x, y); /* -0 */
+}
+
+static LLVMValueRef copy_sign(cg *c, LLVMValueRef size, LLVMValueRef sign)
+{
+    return cg_binary(c, "llvm.copysign", size, sign);
+}
+
+/* tanh |x| = -t / (t + 2), t = expm1(-2 |x|): no cancellation, no overflow */
+static LLVMValueRef emit_tanh(cg *c, LLVMValueRef x_)
+{
+    LLVMValueRef t = emit_expm1(c, MUL(cg_unary(c, "llvm.fabs", x_), CONST(-2.0)));
+    LLVMValueRef y = DIV(t, ADD(t, CONST(2.0)));
+    return copy_sign(c, y, x_);
+}
+
+static LLVMValueRef emit_erf(cg *c, LLVMValueRef x_)
+{
+    static const double near[] = {7.875875063e-5, -0.0008016864287, 0.005189087423, -0.02685421201,
+                                  0.1128359472,   -0.3761262667,    0.1283791658}; /* erf(x)/x - 1 in x^2, x <= 1 */
+    static const double far[] = {
+        1.638637325e-6, -4.608744729e-5, 0.0005970529461, -0.004760747711, 0.02642437093,
+        -0.1100856803,  -0.6318202468,   -1.130236723,    0.000320914383}; /* log erfc, 1 .. 4 */
+    LLVMValueRef t = cg_unary(c, "llvm.fabs", x_), s = MUL(x_, x_);
+    LLVMValueRef low = cg_muladd(c, cg_poly(c, s, near, COUNT(near)), x_, x_);
+    LLVMValueRef high = SUB(CONST(1.0), emit_exp(c, cg_poly(c, at_most(c, t, 4.0), far, COUNT(far))));
+    return cg_sel(c, LESS(CONST(1.0), t), copy_sign(c, high, x_), low);
+}
+
+/* sin and cos: reduced in f64 by pi/2 in three parts, so that arguments up to 2^30 lose nothing; beyond that the result
+ * is a number between -1.1 and 1.1 and not more. */
+static LLVMValueRef emit_sincos(cg *c, LLVMValueRef x, bool is_cos)
+{
+    static const double part[] = {1.57079632673412561417e+00, 6.07710050630396597660e-11, 2.02226624879595063154e-21};
+    static const double s_[] = {2.724931405e-6, -0.0001984008201, 0.008333331866, -0.1666666666};
+    static const double c_[] = {-2.730044862e-7, 2.480059644e-5, -0.001388888766, 0.04166666666};
+    LLVMTypeRef td = cg_like(c->f64, x), ti = cg_like(c->i32, x);
+    LLVMValueRef d = LLVMBuildFPExt(c->b, x, td, ""), x_ = d;
+    LLVMValueRef q = cg_unary(c, "llvm.roundeven", MUL(d, CONST(0.63661977236758134308)));
+    q = at_least(c, at_most(c, q, 0x1p30), -0x1p30);
+    LLVMValueRef r = d;
+    for (int i = 0; i < 3; i++) r = cg_muladd(c, q, CONST(-part[i]), r);
+    r = ADD(at_least(c, at_most(c, r, 0.79), -0.79), SUB(d, d)); /* inf - inf: NaN */
+    LLVMValueRef nan = LLVMBuildFCmp(c->b, LLVMRealUNO, q, q, "");
+    LLVMValueRef n = LLVMBuildFPToSI(c->b, cg_sel(c, nan, LLVMConstNull(td), q), ti, "");
+    if (is_cos) n = LLVMBuildAdd(c->b, n, cg_const_i(ti, 1), "");
+    x_ = r = LLVMBuildFPTrunc(c->b, r, cg_like(c->f32, x), "");
+    LLVMValueRef z = MUL(r, r), one = CONST(1.0);
+    LLVMValueRef sine = cg_muladd(c, MUL(z, cg_poly(c, z, s_, COUNT(s_))), r, r);
+    LLVMValueRef cosine = cg_muladd(c, MUL(z, z), cg_poly(c, z, c_, COUNT(c_)), cg_muladd(c, z, CONST(-0.5), one));
+    LLVMValueRef odd = LLVMBuildTrunc(c->b, n, cg_like(c->i1, x), "");
+    LLVMValueRef y = cg_sel(c, odd, cosine, sine);
+    LLVMValueRef minus =
+        LLVMBuildAnd(c->b, LLVMBuildShl(c->b, n, cg_const_i(ti, 30), ""), cg_const_i(ti, INT32_MIN), "");
+    return from_bits(c, LLVMBuildXor(c->b, bits(c, y), minus, ""));
+}
+
+LLVMValueRef cg_math(cg *c, kir_op op, gn_elem e, LLVMValueRef x)
+{
+    static const char *const libm[KIR_OP_COUNT] = {
+        [KIR_EXP] = "exp", [KIR_EXPM1] = "expm1", [KIR_LOG] = "log",   [KIR_LOG1P] = "log1p",
+        [KIR_SIN] = "sin", [KIR_COS] = "cos",     [KIR_TANH] = "tanh", [KIR_ERF] = "erf"};
+    if (!libm[op]) {
+        cg_fail(c, "%s", kir_ops[op].text);
+        return x;
+    }
+    if (e == GN_F64) return cg_libm(c, libm[op], e, &x, 1);
+    switch (op) {
+    case KIR_EXP: return emit_exp(c, x);
+    case KIR_EXPM1: return emit_expm1(c, x);
+    case KIR_LOG: return emit_log(c, x);
+    case KIR_LOG1P: return emit_log1p(c, x);
+    case KIR_TANH: return emit_tanh(c, x);
+    case KIR_ERF: return emit_erf(c, x);
+    default: return emit_sincos(c, x, op == KIR_COS);
+    }
+}

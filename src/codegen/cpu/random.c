@@ -1,0 +1,119 @@
+/* RANDOM and RNGKEY: Philox 2x32-10 of base/philox.h in 64-bit lanes, one 32 x 32 -> 64 multiplication a round.
+ *
+ * A counter gives two outputs, so lanes that draw consecutive elements share counters: n/2 of them where the first element
+ * is even, which is often known; where it is not, one more counter and a shift by one lane, if the element turns out odd. */
+#include "base/philox.h"
+#include "codegen/cpu/emit.h"
+
+static LLVMValueRef low32(cg *c, LLVMValueRef x)
+{
+    return LLVMBuildAnd(c->b, x, cg_const_i(LLVMTypeOf(x), 0xFFFFFFFFll), "");
+}
+
+static LLVMValueRef shift(cg *c, LLVMValueRef x, int n)
+{
+    return LLVMBuildLShr(c->b, x, cg_const_i(LLVMTypeOf(x), n), "");
+}
+
+/* Word 1 in the upper half, word 0 in the lower, as gn_philox2x32. Upper halves of c0 and c1 may hold anything. */
+static LLVMValueRef philox(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
+{
+    LLVMTypeRef t = LLVMTypeOf(c0);
+    for (int r = 0; r < GN_PHILOX_ROUNDS; r++) {
+        LLVMValueRef p = LLVMBuildMul(c->b, low32(c, c0), cg_const_i(t, GN_PHILOX_M), "");
+        LLVMValueRef k = LLVMBuildAdd(c->b, key, cg_const_i(LLVMTypeOf(key), (int64_t)((uint64_t)r * GN_PHILOX_W)), "");
+        if (cg_width(key) != cg_width(c0)) k = cg_splat(c, k, cg_width(c0));
+        c0 = LLVMBuildXor(c->b, LLVMBuildXor(c->b, shift(c, p, 32), k, ""), c1, "");
+        c1 = p;
+    }
+    return LLVMBuildOr(c->b, LLVMBuildShl(c->b, c1, cg_const_i(t, 32), ""), low32(c, c0), "");
+}
+
+/* The block of counter `half` = element >> 1. */
+static LLVMValueRef block(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef key)
+{
+    LLVMTypeRef t = LLVMTypeOf(half);
+    int64_t spread = (uint32_t)((uint32_t)site * GN_PHILOX_W);
+    LLVMValueRef c1 = LLVMBuildXor(c->b, shift(c, half, 32), cg_const_i(t, spread), "");
+    return philox(c, half, c1, key);
+}
+
+static LLVMValueRef to_uniform(cg *c, LLVMValueRef words)
+{
+    LLVMValueRef w = LLVMBuildLShr(c->b, words, cg_const_i(LLVMTypeOf(words), 8), "");
+    LLVMTypeRef f = cg_like(c->f32, w);
+    return LLVMBuildFMul(c->b, LLVMBuildSIToFP(c->b, w, f, ""), cg_const_f(f, 0x1p-24), "");
+}
+
+static LLVMValueRef one_each(cg *c, LLVMValueRef element, int64_t site, LLVMValueRef key)
+{
+    LLVMTypeRef t = LLVMTypeOf(element);
+    LLVMValueRef w = block(c, shift(c, element, 1), site, key);
+    LLVMValueRef odd = LLVMBuildAnd(c->b, element, cg_const_i(t, 1), "");
+    LLVMValueRef by = LLVMBuildShl(c->b, odd, cg_const_i(t, 5), "");
+    return LLVMBuildTrunc(c->b, LLVMBuildLShr(c->b, w, by, ""), cg_like(c->i32, element), "");
+}
+
+/* The words of `lanes` consecutive elements from 2 * half on. */
+static LLVMValueRef pairs(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef key)
+{
+    int n = c->lanes / 2;
+    int64_t step[CG_MAX_LANES];
+    for (int i = 0; i < n; i++) step[i] = i;
+    LLVMValueRef at = LLVMBuildAdd(c->b, cg_splat(c, half, n), cg_const_lanes(c->i64, step, n), "");
+    return LLVMBuildBitCast(c->b, block(c, at, site, key), cg_vec(c->i32, c->lanes), "");
+}
+
+static LLVMValueRef consecutive(cg *c, const cg_val *element, int64_t site, LLVMValueRef key)
+{
+    cg_val first = *element;
+    first.c += element->off ? element->off[0] : 0;
+    first.off = NULL;
+    LLVMValueRef e = cg_scalar(c, &first), half = shift(c, e, 1), w = pairs(c, half, site, key);
+    bool even_base = !first.v || first.mult % 2 == 0;
+    if (even_base && first.c % 2 == 0) return w;
+    int map[CG_MAX_LANES];
+    for (int l = 0; l < c->lanes; l++) map[l] = l + 1;
+    LLVMValueRef beyond = block(c, LLVMBuildAdd(c->b, half, cg_i64(c, c->lanes / 2), ""), site, key);
+    LLVMValueRef next = LLVMBuildInsertElement(c->b, LLVMGetPoison(LLVMTypeOf(w)),
+                                               LLVMBuildTrunc(c->b, beyond, c->i32, ""), cg_i32(c, 0), "");
+    LLVMValueRef later = cg_shuffle(c, w, next, map, c->lanes);
+    if (even_base) return later;
+    return cg_sel(c, LLVMBuildTrunc(c->b, e, c->i1, ""), later, w);
+}
+
+static bool is_consecutive(const cg *c, const cg_val *v)
+{
+    if (v->kind != CG_INT || !v->off || c->lanes < 4) return false;
+    for (int l = 1; l < c->lanes; l++)
+        if (v->off[l] != v->off[0] + l) return false;
+    return true;
+}
+
+cg_val cg_random(cg *c, int64_t site, const cg_val *key, const cg_val *element)
+{
+    if (cg_flat(key) && cg_flat(element))
+        return cg_result(c, GN_F32, true, to_uniform(c, one_each(c, cg_scalar(c, element), site, cg_scalar(c, key))));
+    LLVMValueRef words;
+    if (cg_flat(key) && is_consecutive(c, element))
+        words = consecutive(c, element, site, cg_scalar(c, key));
+    else
+        words = one_each(c, cg_as_vector(c, element), site, cg_as_vector(c, key));
+    return cg_result(c, GN_F32, false, to_uniform(c, words));
+}
+
+static LLVMValueRef key_of(cg *c, LLVMValueRef seed, LLVMValueRef step)
+{
+    LLVMTypeRef t = LLVMTypeOf(seed);
+    LLVMValueRef a = philox(c, seed, shift(c, seed, 32), cg_const_i(t, 0x5bd1e995));
+    LLVMValueRef b = philox(c, step, shift(c, step, 32), low32(c, a));
+    return low32(c, LLVMBuildXor(c->b, b, shift(c, a, 32), ""));
+}
+
+cg_val cg_rng_key(cg *c, const cg_val *seed, const cg_val *step)
+{
+    bool flat = cg_flat(seed) && cg_flat(step);
+    LLVMValueRef a = flat ? cg_scalar(c, seed) : cg_as_vector(c, seed);
+    LLVMValueRef b = flat ? cg_scalar(c, step) : cg_as_vector(c, step);
+    return cg_result(c, GN_I64, flat, key_of(c, a, b));
+}

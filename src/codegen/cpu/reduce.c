@@ -1,0 +1,212 @@
+/* Lane reductions.  The order is fixed by the width of the machine alone: every lane combines its own iterations in
+ * order, the lanes are combined as a binary tree (lane l with lane l + n/2), the result goes into the tile. */
+#include "codegen/cpu/emit.h"
+
+#include <math.h>
+
+LLVMValueRef cg_identity(LLVMTypeRef t, gn_elem e, int red)
+{
+    if (e == GN_I64) return cg_const_i(t, red == 0 ? 0 : red == 1 ? INT64_MIN : INT64_MAX);
+    return cg_const_f(t, red == 0 ? -0.0 : red == 1 ? -(double)INFINITY : (double)INFINITY);
+}
+
+LLVMValueRef cg_combine(cg *c, gn_elem e, int red, LLVMValueRef a, LLVMValueRef b)
+{
+    if (e == GN_I64)
+        return red == 0 ? LLVMBuildAdd(c->b, a, b, "") : cg_binary(c, red == 1 ? "llvm.smax" : "llvm.smin", a, b);
+    return red == 0 ? LLVMBuildFAdd(c->b, a, b, "") : cg_fminmax(c, a, b, red == 1);
+}
+
+LLVMValueRef cg_tree(cg *c, gn_elem e, int red, LLVMValueRef v)
+{
+    int map[CG_MAX_LANES];
+    for (int n = cg_width(v); n > 1; n /= 2) {
+        for (int i = 0; i < n / 2; i++) map[i] = i;
+        LLVMValueRef low = cg_shuffle(c, v, NULL, map, n / 2);
+        for (int i = 0; i < n / 2; i++) map[i] = n / 2 + i;
+        v = cg_combine(c, e, red, low, cg_shuffle(c, v, NULL, map, n / 2));
+    }
+    return v;
+}
+
+static void acc_scalar(cg *c, const cg_mem *m, LLVMValueRef p, int red, LLVMValueRef x)
+{
+    gn_elem e = cg_value_elem(m->elem);
+    LLVMValueRef old = cg_widen(c, m->elem, cg_load_raw(c, m, p, 1));
+    cg_store_raw(c, m, p, cg_narrow(c, m->elem, cg_combine(c, e, red, old, x)));
+}
+
+/* Runs of g lanes, g a power of two, that name one element each: the length, or 0. */
+static int run_length(const cg *c, const cg_val *index)
+{
+    int g = 1;
+    while (g < c->lanes && cg_lane(index, g) == cg_lane(index, 0)) g++;
+    if (g & (g - 1) || c->lanes % g) return 0;
+    for (int l = 0; l < c->lanes; l++)
+        if (cg_lane(index, l) != cg_lane(index, l / g * g)) return 0;
+    return g;
+}
+
+/* Halves of the runs are combined until every lane holds the result of its run. */
+static void reduce_runs(cg *c, const cg_mem *m, const cg_val *index, int red, LLVMValueRef v, int g)
+{
+    gn_elem e = cg_value_elem(m->elem);
+    int map[CG_MAX_LANES];
+    for (int d = g / 2; d > 0; d /= 2) {
+        for (int l = 0; l < c->lanes; l++) map[l] = l ^ d;
+        v = cg_combine(c, e, red, v, cg_shuffle(c, v, NULL, map, c->lanes));
+    }
+    for (int l = 0; l < c->lanes; l += g)
+        acc_scalar(c, m, cg_address(c, m, index->v, cg_lane(index, l)), red, cg_extract(c, v, l));
+}
+
+void cg_reduce_into(cg *c, const cg_mem *m, const cg_val *index, int red, LLVMValueRef v)
+{
+    gn_elem e = cg_value_elem(m->elem);
+    if (cg_flat(index)) {
+        acc_scalar(c, m, cg_address(c, m, index->v, index->c), red, cg_tree(c, e, red, v));
+        return;
+    }
+    int g = index->kind == CG_INT ? run_length(c, index) : 0;
+    if (g > 1) {
+        reduce_runs(c, m, index, red, v, g);
+        return;
+    }
+    LLVMValueRef at = index->kind == CG_VECTOR ? index->v : NULL;
+    LLVMValueRef mask = c->mask.kind == CG_VECTOR ? c->mask.v : NULL;
+    if (at && mask) at = cg_sel(c, mask, at, LLVMConstNull(LLVMTypeOf(at)));
+    for (int l = 0; l < c->lanes; l++) {
+        if (!cg_lane_runs(c, l)) continue;
+        LLVMValueRef p = at ? cg_address(c, m, cg_extract(c, at, l), 0) : cg_address(c, m, index->v, cg_lane(index, l));
+        acc_scalar(c, m, p, red, cg_extract(c, v, l));
+    }
+}
+
+/* Reductions carried through a loop --------------------------------------------------------------------------------- */
+
+/* Is everything that the block does to the tile a reduction of this kind? */
+static bool only_reduced(const cg *c, kir_id first, kir_id tile, int red)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (in->body && !only_reduced(c, in->body, tile, red)) return false;
+        if (in->ref != tile || in->op == KIR_INVALID) continue;
+        if (in->op == KIR_TACC && (int)in->imm == red) continue;
+        if (in->op == KIR_TFMA && red == 0) continue;
+        if (in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA) return false;
+    }
+    return true;
+}
+
+static int red_of(const kir_inst *in) { return in->op == KIR_TFMA ? 0 : (int)in->imm; }
+
+static bool can_defer(const cg *c, kir_id loop, const kir_inst *in)
+{
+    if (in->op != KIR_TACC && in->op != KIR_TFMA) return false;
+    if (c->loop_of[in->ref] || kir_at(c->k, loop)->race == KIR_PRIVATE) return false; /* a copy a lane */
+    return only_reduced(c, kir_at(c->k, loop)->body, in->ref, red_of(in));
+}
+
+static cg_defer *defer_new(cg *c, kir_id inst, const cg_val *index, int lanes)
+{
+    cg_defer *d = GN_NEW(c->arena, cg_defer);
+    gn_elem e = cg_value_elem((gn_elem)kir_at(c->k, kir_at(c->k, inst)->ref)->elem);
+    d->inst = inst;
+    d->index = *index;
+    d->lanes = lanes;
+    d->acc = cg_alloca(c, cg_vec(cg_type(c, e), lanes), 64);
+    d->next = c->reduce.list;
+    c->reduce.list = d;
+    return d;
+}
+
+/* Called before the loop. Where the loop is written out, accumulators are made at their first use; a loop that stays
+ * a loop needs them before, so their index must be known there. */
+void cg_defer_begin(cg *c, kir_id loop, bool written_out, int lanes)
+{
+    c->reduce = (cg_reduce_loop){.loop = loop, .written_out = written_out, .lanes = lanes};
+    if (written_out) return;
+    for (kir_id i = kir_at(c->k, loop)->body; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (!can_defer(c, loop, in)) continue;
+        const kir_inst *at = kir_at(c->k, in->a);
+        cg_val index = c->val[in->a];
+        if (c->loop_of[in->a]) {
+            if (at->op != KIR_CONST) continue;
+            index = cg_int(at->imm);
+        }
+        cg_defer *d = defer_new(c, i, &index, lanes);
+        gn_elem e = cg_value_elem((gn_elem)kir_at(c->k, in->ref)->elem);
+        LLVMBuildStore(c->b, cg_identity(cg_vec(cg_type(c, e), lanes), e, red_of(in)), d->acc);
+    }
+}
+
+/* v in the lower lanes of a vector of `lanes`, identity above */
+static LLVMValueRef extend(cg *c, LLVMValueRef v, int lanes, gn_elem e, int red)
+{
+    int n = cg_width(v), map[CG_MAX_LANES];
+    if (n == lanes) return v;
+    LLVMValueRef rest = cg_identity(cg_vec(cg_type(c, e), lanes), e, red);
+    if (n == 1) return LLVMBuildInsertElement(c->b, rest, v, cg_i32(c, 0), "");
+    for (int i = 0; i < lanes; i++) map[i] = i < n ? i : -1;
+    LLVMValueRef wide = cg_shuffle(c, v, NULL, map, lanes);
+    for (int i = 0; i < lanes; i++) map[i] = i < n ? i : lanes + i;
+    return cg_shuffle(c, wide, rest, map, lanes);
+}
+
+bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
+{
+    const kir_inst *in = kir_at(c->k, id);
+    cg_defer *d = c->reduce.list;
+    if (!c->reduce.loop || !cg_flat(index)) return false;
+    if (c->reduce.written_out) {
+        if (!cg_const(index) && c->loop_of[in->a]) return false;
+        while (d && (d->inst != id || d->index.c != index->c || d->index.v != index->v)) d = d->next;
+        bool own = false; /* directly in the loop's body */
+        for (kir_id i = kir_at(c->k, c->reduce.loop)->body; i && !own; i = kir_at(c->k, i)->next) own = i == id;
+        if (!own || !can_defer(c, c->reduce.loop, in)) return false;
+    } else {
+        while (d && d->inst != id) d = d->next;
+        if (!d) return false;
+    }
+    gn_elem e = cg_value_elem((gn_elem)kir_at(c->k, in->ref)->elem);
+    bool first = !d;
+    if (first) d = defer_new(c, id, index, c->lanes);
+    int red = red_of(in);
+    LLVMValueRef v = cg_as_vector(c, &c->val[in->b]), mask = cg_mask_vector(c), acc = NULL;
+    if (!first) acc = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), d->lanes), d->acc, "");
+    if (in->op == KIR_TFMA) {
+        LLVMValueRef w = cg_as_vector(c, &c->val[in->c]);
+        if (!first && c->lanes == d->lanes) {
+            LLVMValueRef sum = cg_fma(c, v, w, acc);
+            LLVMBuildStore(c->b, mask ? cg_sel(c, mask, sum, acc) : sum, d->acc);
+            return true;
+        }
+        v = LLVMBuildFMul(c->b, v, w, "");
+    }
+    if (mask) v = cg_sel(c, mask, v, cg_identity(LLVMTypeOf(v), e, red));
+    if (!first) v = cg_combine(c, e, red, acc, extend(c, v, d->lanes, e, red));
+    LLVMBuildStore(c->b, v, d->acc);
+    return true;
+}
+
+/* Called after the loop, outside of it. */
+void cg_defer_end(cg *c)
+{
+    cg_defer *list = c->reduce.list, *turned = NULL;
+    c->reduce = (cg_reduce_loop){0};
+    while (list) { /* in the order of their making */
+        cg_defer *next = list->next;
+        list->next = turned;
+        turned = list;
+        list = next;
+    }
+    for (cg_defer *d = turned; d; d = d->next) {
+        const kir_inst *in = kir_at(c->k, d->inst);
+        cg_val index = d->index;
+        cg_mem m = cg_tile_mem(c, in->ref, &index);
+        gn_elem e = cg_value_elem(m.elem);
+        LLVMValueRef v = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), d->lanes), d->acc, "");
+        acc_scalar(c, &m, cg_address(c, &m, index.v, index.c), red_of(in), cg_tree(c, e, red_of(in), v));
+    }
+}

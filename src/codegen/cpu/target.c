@@ -1,0 +1,130 @@
+/* LLVM's target for this machine or for a named one. */
+#include "codegen/cpu/target.h"
+#include "codegen/backend.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Target.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Names that --cpu takes besides the host's. Lanes follow from the widest registers that a name promises. */
+static const struct {
+    const char *name;
+    int lanes;
+} named[] = {
+    {"x86-64-v2", 4},   {"x86-64-v3", 8},       {"x86-64-v4", 16},      {"nehalem", 4},         {"haswell", 8},
+    {"broadwell", 8},   {"skylake", 8},         {"alderlake", 8},       {"znver1", 8},          {"znver2", 8},
+    {"znver3", 8},      {"znver4", 16},         {"znver5", 16},         {"skylake-avx512", 16}, {"cascadelake", 16},
+    {"cooperlake", 16}, {"icelake-server", 16}, {"sapphirerapids", 16},
+};
+
+/* Set once, then read only: LLVM's registration of the target is global too. */
+static struct {
+    pthread_once_t once;
+    const char *error;
+    cg_target target;
+    char name[96];
+} host = {.once = PTHREAD_ONCE_INIT};
+
+static bool has(const char *features, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = features; (p = strstr(p, name)) != NULL; p += n)
+        if ((p == features || p[-1] == ',') && (p[n] == ',' || !p[n])) return true;
+    return false;
+}
+
+static void find_host(void)
+{
+    if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) {
+        host.error = "LLVM was built without this machine's target";
+        return;
+    }
+    cg_target *t = &host.target;
+    t->cpu = LLVMGetHostCPUName();
+    t->features = LLVMGetHostCPUFeatures();
+    const char *f = t->features;
+    t->masks = has(f, "+avx512f") && has(f, "+avx512vl") && has(f, "+avx512dq") && has(f, "+avx512bw");
+    t->fma = has(f, "+fma");
+    t->f16c = has(f, "+f16c");
+    t->lanes = t->masks ? 16 : has(f, "+avx2") && t->fma ? 8 : 4;
+    snprintf(host.name, sizeof host.name, "%s %s", t->cpu, t->masks ? "+avx512" : t->lanes == 8 ? "+avx2" : "+sse4.2");
+#if !defined(__x86_64__)
+    host.error = "the back end loads code for x86-64 only";
+#else
+    if (!has(f, "+sse4.2")) host.error = "SSE 4.2 is needed (x86-64-v2)";
+#endif
+}
+
+gn_status *cg_target_find(const char *cpu, cg_target *out)
+{
+    pthread_once(&host.once, find_host);
+    if (host.error) GN_FAIL(GN_ERR_BACKEND, "no CPU back end: %s", host.error);
+    if (!cpu || !strcmp(cpu, "native") || !strcmp(cpu, host.target.cpu)) {
+        *out = host.target;
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (strcmp(cpu, named[i].name) != 0) continue;
+        int lanes = named[i].lanes;
+        *out = (cg_target){.lanes = lanes,
+                           .fma = lanes > 4,
+                           .masks = lanes == 16,
+                           .f16c = lanes > 4,
+                           .cpu = named[i].name,
+                           .features = ""};
+        return NULL;
+    }
+    GN_FAIL(GN_ERR_BACKEND,
+            "unknown cpu '%s': x86-64-v2, x86-64-v3, x86-64-v4, native, or one of LLVM's names such as "
+            "skylake-avx512",
+            cpu);
+}
+
+gn_status *cg_target_machine(const cg_target *t, int opt_level, LLVMTargetMachineRef *out)
+{
+    char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
+    LLVMTargetRef target = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &error)) {
+        gn_status *s = GN_ERROR(GN_ERR_BACKEND, "no LLVM target for %s: %s", triple, error);
+        LLVMDisposeMessage(error);
+        LLVMDisposeMessage(triple);
+        return s;
+    }
+    LLVMCodeGenOptLevel level = opt_level <= 0   ? LLVMCodeGenLevelLess
+                                : opt_level == 1 ? LLVMCodeGenLevelDefault
+                                                 : LLVMCodeGenLevelAggressive;
+    *out = LLVMCreateTargetMachine(target, triple, t->cpu, t->features, level, LLVMRelocPIC, LLVMCodeModelSmall);
+    LLVMDisposeMessage(triple);
+    if (!*out) GN_FAIL(GN_ERR_BACKEND, "LLVM has no machine for cpu '%s'", t->cpu);
+    return NULL;
+}
+
+static int64_t cache_bytes(int name, int64_t usual)
+{
+    long n = sysconf(name);
+    return n > 0 ? n : usual;
+}
+
+gn_limits gn_cpu_limits(const char *cpu)
+{
+    cg_target t = {.lanes = 4};
+    gn_status_free(cg_target_find(cpu, &t));
+    long units = sysconf(_SC_NPROCESSORS_ONLN);
+    return (gn_limits){
+        .lanes = t.lanes,
+        .vector_registers = t.masks ? 32 : 16,
+        .l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024),
+        .l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1024 * 1024),
+        .max_threads = units > 0 ? (int)units : 1,
+        .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR | 1 << KIR_THREAD,
+    };
+}
+
+const char *gn_cpu_name(void)
+{
+    pthread_once(&host.once, find_host);
+    return host.error ? "none" : host.name;
+}

@@ -1,0 +1,205 @@
+/* VECTOR loops: chunks of the machine's lanes.  Constant bounds are written out chunk after chunk while that is short;
+ * the rest below a chunk is one chunk of the next power of two under a constant mask, or without masks in the
+ * instruction set, chunks of falling powers of two.  Other bounds are a loop over whole chunks, then one masked chunk. */
+#include "codegen/cpu/emit.h"
+
+enum { MAX_CHUNKS = 32 };
+
+typedef struct vloop {
+    kir_id id;
+    const kir_inst *in;
+    cg_val lo;
+    int width;
+    int emitted;     /* chunks so far whose code dominates what follows */
+    kir_id *scratch; /* tiles from outside of which every iteration has a copy (race private) */
+    int n_scratch;
+} vloop;
+
+static bool uses_f64(const cg *c, kir_id first)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (in->elem == GN_F64 && in->op != KIR_FOR && in->op != KIR_IF) return true;
+        if (in->body && uses_f64(c, in->body)) return true;
+    }
+    return false;
+}
+
+static bool writes_tile(kir_op op) { return op == KIR_TSTORE || op == KIR_TACC || op == KIR_TFMA; }
+
+static void find_scratch(const cg *c, vloop *v, kir_id first)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (in->body) find_scratch(c, v, in->body);
+        if (!writes_tile((kir_op)in->op) || c->loop_of[in->ref]) continue;
+        int n = 0;
+        while (n < v->n_scratch && v->scratch[n] != in->ref) n++;
+        if (n == v->n_scratch) v->scratch[v->n_scratch++] = in->ref;
+    }
+}
+
+/* Gives every lane a copy of the tile, with what it held before the loop. */
+static void copy_tile(cg *c, kir_id tile, cg_tile own)
+{
+    enum { COPY_LIMIT = 256 };
+    if (own.elems > COPY_LIMIT) {
+        cg_fail(c, "private tile of more than %d elements in a vector loop", COPY_LIMIT);
+        return;
+    }
+    c->tile[tile] = (cg_tile){0};
+    cg_tile_declare(c, tile);
+    cg_mem from = {.ptr = own.ptr, .elem = (gn_elem)kir_at(c->k, tile)->elem, .tile = true, .elems = own.elems};
+    cg_mem to = from;
+    to.ptr = c->tile[tile].ptr;
+    for (int64_t i = 0; i < own.elems; i++) {
+        LLVMValueRef x = cg_load_raw(c, &from, cg_address(c, &from, NULL, i), 1);
+        cg_store_raw(c, &to, cg_address(c, &to, NULL, i * c->lanes), cg_splat(c, x, c->lanes));
+    }
+}
+
+/* One chunk: iterations first, first + step, ... of `lanes` lanes, of which `run` run. */
+static void chunk(cg *c, vloop *v, const cg_val *first, int lanes, int run)
+{
+    int64_t off[CG_MAX_LANES], on[CG_MAX_LANES];
+    for (int l = 0; l < lanes; l++) {
+        off[l] = l * v->in->imm;
+        on[l] = l < run;
+    }
+    c->lanes = lanes;
+    cg_val steps = cg_lanes_const(c, GN_I64, off);
+    c->val[v->id] = cg_iadd(c, first, &steps);
+    if (run < lanes) {
+        c->mask = cg_lanes_const(c, GN_BOOL, on);
+        c->mask_tail = true;
+    }
+    cg_tile *own = GN_NEW_N(c->arena, cg_tile, v->n_scratch + 1);
+    for (int i = 0; i < v->n_scratch && lanes > 1; i++) {
+        own[i] = c->tile[v->scratch[i]];
+        copy_tile(c, v->scratch[i], own[i]);
+    }
+    for (kir_id i = v->in->body; i && !c->fail; i = kir_at(c->k, i)->next) {
+        bool same = v->emitted && !c->varies[i] && c->val[i].kind != CG_NONE;
+        if (!same) cg_inst(c, i);
+    }
+    for (int i = 0; i < v->n_scratch && lanes > 1; i++) c->tile[v->scratch[i]] = own[i];
+    c->lanes = 1;
+    c->mask = (cg_val){0};
+    c->mask_tail = false;
+}
+
+static cg_val iteration(cg *c, const vloop *v, int64_t n)
+{
+    cg_val at = cg_int(n * v->in->imm);
+    return cg_iadd(c, &v->lo, &at);
+}
+
+/* Iterations [from, from + n) with n below the width. */
+static void rest(cg *c, vloop *v, int64_t from, int n)
+{
+    while (n > 0) {
+        int lanes = 1;
+        while (lanes < n) lanes *= 2;
+        if (lanes > n && !c->target->masks) lanes /= 2;
+        int run = n < lanes ? n : lanes;
+        cg_val first = iteration(c, v, from);
+        chunk(c, v, &first, lanes, run);
+        v->emitted++;
+        from += run;
+        n -= run;
+    }
+}
+
+/* A loop over `count` whole chunks (a value above 0), from iteration 0. */
+static void chunk_loop(cg *c, vloop *v, LLVMValueRef count)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "chunk"),
+                      after = cg_new_block(c, "chunks");
+    cg_goto(c, body);
+    LLVMValueRef n = LLVMBuildPhi(c->b, c->i64, "");
+    cg_val at = cg_int_value(n, v->width), step = cg_int(v->in->imm);
+    at = cg_imul(c, &at, &step);
+    at = cg_iadd(c, &v->lo, &at);
+    chunk(c, v, &at, v->width, v->width);
+    LLVMValueRef next = LLVMBuildNSWAdd(c->b, n, cg_i64(c, v->width), "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, count, ""), body, after);
+    LLVMAddIncoming(n, (LLVMValueRef[]){cg_i64(c, 0), next}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    LLVMPositionBuilderAtEnd(c->b, after);
+}
+
+static void constant_trip(cg *c, vloop *v, int64_t n)
+{
+    int64_t whole = n / v->width;
+    if (whole > MAX_CHUNKS) {
+        chunk_loop(c, v, cg_i64(c, whole * v->width));
+    } else {
+        for (int64_t i = 0; i < whole && !c->fail; i++) {
+            cg_val first = iteration(c, v, i * v->width);
+            chunk(c, v, &first, v->width, v->width);
+            v->emitted++;
+        }
+    }
+    rest(c, v, whole * v->width, (int)(n - whole * v->width));
+}
+
+/* The last, partial chunk of a loop whose length is not known. */
+static void masked_tail(cg *c, vloop *v, LLVMValueRef done, LLVMValueRef left)
+{
+    int64_t lane[CG_MAX_LANES];
+    LLVMBasicBlockRef tail = cg_new_block(c, "tail"), end = cg_new_block(c, "end");
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSGT, left, cg_i64(c, 0), ""), tail, end);
+    LLVMPositionBuilderAtEnd(c->b, tail);
+    for (int l = 0; l < v->width; l++) lane[l] = l;
+    LLVMValueRef n = cg_splat(c, LLVMBuildTrunc(c->b, left, c->i32, ""), v->width);
+    LLVMValueRef on = LLVMBuildICmp(c->b, LLVMIntSGT, n, cg_const_lanes(c->i32, lane, v->width), "");
+    cg_val at = cg_int_value(done, v->width), step = cg_int(v->in->imm);
+    at = cg_imul(c, &at, &step);
+    at = cg_iadd(c, &v->lo, &at);
+    if (v->width > 1) {
+        c->mask = cg_vector(GN_BOOL, on);
+        c->mask_tail = true;
+    }
+    chunk(c, v, &at, v->width, v->width);
+    cg_goto(c, end);
+}
+
+static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
+{
+    LLVMBasicBlockRef main = cg_new_block(c, "main"), last = cg_new_block(c, "last");
+    cg_val length = cg_isub(c, hi, &v->lo), up = cg_int(v->in->imm - 1);
+    length = cg_iadd(c, &length, &up);
+    LLVMValueRef n = cg_scalar(c, &length), zero = cg_i64(c, 0);
+    n = cg_binary(c, "llvm.smax", n, zero);
+    if (v->in->imm > 1) n = LLVMBuildUDiv(c->b, n, cg_i64(c, v->in->imm), "");
+    LLVMValueRef whole = LLVMBuildAnd(c->b, n, cg_i64(c, -(int64_t)v->width), "");
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntNE, whole, zero, ""), main, last);
+    LLVMPositionBuilderAtEnd(c->b, main);
+    chunk_loop(c, v, whole);
+    cg_goto(c, last);
+    if (v->width > 1) masked_tail(c, v, whole, LLVMBuildSub(c->b, n, whole, ""));
+}
+
+void cg_vector_loop(cg *c, kir_id id)
+{
+    const kir_inst *in = kir_at(c->k, id);
+    vloop v = {.id = id, .in = in, .lo = c->val[in->a], .width = c->target->lanes};
+    cg_val hi = c->val[in->b];
+    if (v.width > 2 && uses_f64(c, in->body)) v.width /= 2;
+    cg_val length = cg_isub(c, &hi, &v.lo);
+    bool known = cg_const(&length);
+    int64_t n = known ? (length.c + in->imm - 1) / in->imm : 0;
+    if (known && length.c <= 0) return;
+    if (in->race == KIR_PRIVATE) {
+        v.scratch = GN_NEW_N(c->arena, kir_id, c->k->insts.n);
+        find_scratch(c, &v, in->body);
+    }
+    bool out = known && n / v.width <= MAX_CHUNKS;
+    cg_defer_begin(c, id, out, v.width);
+    if (known)
+        constant_trip(c, &v, n);
+    else
+        runtime_trip(c, &v, &hi);
+    if (c->fail) return;
+    cg_defer_end(c);
+}
