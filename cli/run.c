@@ -1,16 +1,133 @@
-#include "cli/command.h"
+#include "cli/session.h"
+
+#include "runtime/data/tensorfile.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Predicted classes, and the logits beside them in .npz files. */
+static gn_status *write_predictions(const gn_cli *cli, const gn_session *s)
+{
+    const char *path = cli->opt.predictions;
+    int64_t classes, n = s->data->n_nodes;
+    const float *out = gn_session_logits(s, &classes);
+    int32_t *label = GN_NEW_N(cli->arena, int32_t, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 1; c < classes; c++)
+            if (out[i * classes + c] > out[i * classes + label[i]]) label[i] = (int32_t)c;
+    gn_named_tensor t[2] = {{.name = "logits", .elem = GN_F32, .rank = 2, .dim = {n, classes}, .data = (void *)(uintptr_t)out},
+                            {.name = "prediction", .elem = GN_I32, .rank = 1, .dim = {n}, .data = label}};
+    size_t length = strlen(path);
+    if (length > 4 && !strcmp(path + length - 4, ".csv")) return gn_csv_write(path, "prediction", &t[1]);
+    if (length > 4 && !strcmp(path + length - 4, ".npz")) {
+        gn_tensor_file f = {.n = 2, .tensors = t};
+        return gn_npz_write(path, &f);
+    }
+    GN_FAIL(GN_ERR_USAGE, "--predictions %s: expected a name that ends in .npz or .csv", path);
+}
+
+static gn_status *json_metrics(gn_json *j, const gn_session *s)
+{
+    int64_t classes;
+    const float *out = gn_session_logits(s, &classes);
+    const uint8_t *mask[] = {s->data->train_mask, s->data->val_mask, s->data->test_mask};
+    static const char *const name[] = {"train", "val", "test"};
+    if (!s->data->y || classes < 2) return NULL;
+    gn_json_object(j, "metrics");
+    for (int k = 0; k < 3; k++) {
+        gn_metrics m;
+        if (!mask[k]) continue;
+        GN_TRY(gn_metrics_compute(out, s->data->n_nodes, classes, s->data->y, mask[k], &m));
+        gn_json_object(j, name[k]);
+        gn_json_int(j, "n", m.n);
+        gn_json_double(j, "accuracy", m.accuracy);
+        gn_json_double(j, "precision_micro", m.precision_micro);
+        gn_json_double(j, "recall_micro", m.recall_micro);
+        gn_json_double(j, "f1_micro", m.f1_micro);
+        gn_json_double(j, "precision_macro", m.precision_macro);
+        gn_json_double(j, "recall_macro", m.recall_macro);
+        gn_json_double(j, "f1_macro", m.f1_macro);
+        gn_json_double(j, "roc_auc", m.roc_auc);
+        gn_json_double(j, "average_precision", m.average_precision);
+        gn_json_end(j);
+    }
+    gn_json_end(j);
+    return NULL;
+}
+
+static gn_status *report_json(const gn_session *s, double *us, int64_t n)
+{
+    gn_json j;
+    gn_json_init(&j, stdout, true);
+    gn_json_object(&j, NULL);
+    gn_cli_json_head(&j, s);
+    gn_json_array(&j, "runs");
+    gn_json_object(&j, NULL);
+    gn_json_int(&j, "seed", (int64_t)s->opt.seed);
+    gn_json_double(&j, "train_acc", gn_session_accuracy(s, s->data->train_mask));
+    gn_json_double(&j, "val_acc", gn_session_accuracy(s, s->data->val_mask));
+    gn_json_double(&j, "test_acc", gn_session_accuracy(s, s->data->test_mask));
+    gn_json_end(&j);
+    gn_json_end(&j);
+    gn_json_object(&j, "test_acc");
+    gn_json_double(&j, "mean", gn_session_accuracy(s, s->data->test_mask));
+    gn_json_double(&j, "std", 0);
+    gn_json_end(&j);
+    GN_TRY(json_metrics(&j, s));
+    gn_cli_json_times(&j, "infer_us", us, n);
+    gn_json_double(&j, "compile_ms", s->frontend_ms + s->compile_ms);
+    gn_json_double(&j, "read_ms", s->read_ms);
+    gn_json_double(&j, "prepare_ms", s->eval.prepare_ms);
+    gn_json_int(&j, "peak_bytes", gn_session_peak_bytes(s));
+    gn_json_end(&j);
+    return NULL;
+}
+
+static void report_text(const gn_session *s, double *us, int64_t n, bool trained)
+{
+    double train = gn_session_accuracy(s, s->data->train_mask), val = gn_session_accuracy(s, s->data->val_mask);
+    double test = gn_session_accuracy(s, s->data->test_mask);
+    if (!trained) printf("weights are random (seed %llu): --weights FILE loads trained ones\n", (unsigned long long)s->opt.seed);
+    if (!isnan(test)) printf("accuracy train %.2f%% val %.2f%% test %.2f%%\n", 100 * train, 100 * val, 100 * test);
+    printf("inference %.1f us (median of %lld), compiled in %.1f ms\n", gn_cli_median(us, n), (long long)n,
+           s->frontend_ms + s->compile_ms);
+}
+
+static gn_status *run_session(gn_cli *cli, gn_session *s)
+{
+    if (cli->opt.weights) GN_TRY(gn_session_load(s, cli->opt.weights));
+    int64_t n = cli->opt.repeat > 0 ? cli->opt.repeat : 1;
+    double *us = GN_NEW_N(cli->arena, double, n);
+    if (n > 1) gn_session_eval(s);
+    for (int64_t k = 0; k < n; k++) {
+        double t0 = gn_now_ms();
+        gn_session_eval(s);
+        us[k] = (gn_now_ms() - t0) * 1e3;
+    }
+    if (cli->opt.predictions) GN_TRY(write_predictions(cli, s));
+    if (cli->opt.json) return report_json(s, us, n);
+    report_text(s, us, n, cli->opt.weights != NULL);
+    return NULL;
+}
 
 static gn_status *run(gn_cli *cli)
 {
-    (void)cli;
-    GN_FAIL(GN_ERR_INTERNAL, "run: not connected");
+    gn_session_options o;
+    GN_TRY(gn_cli_session_options(cli, &o));
+    gn_session *s;
+    GN_TRY(gn_session_new(cli->arena, &o, &s));
+    gn_cli_describe(cli, s);
+    gn_status *status = run_session(cli, s);
+    gn_session_free(s);
+    return status;
 }
 
 const gn_command gn_command_run = {
     .name = "run",
-    .usage = "run MODEL.gnn --weights FILE [options]",
-    .summary = "run a trained model",
-    .about = "Runs a model forward with trained weights and reports its accuracy where the data has labels.\n",
+    .usage = "run MODEL.gnn [--weights FILE] [options]",
+    .summary = "run a model forward",
+    .about = "Runs a model forward, with trained weights where they are given and random ones else, and reports\n"
+             "its accuracy where the data has labels.\n",
     .examples = "  gnnc run samples/gcn.gnn --weights w.safetensors\n"
                 "  gnnc run samples/gcn.gnn --weights w.safetensors --predictions out.npz\n"
                 "  gnnc run samples/gcn.gnn --weights w.safetensors --repeat 1000 --threads 1   time it\n",

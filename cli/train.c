@@ -1,9 +1,124 @@
-#include "cli/command.h"
+#include "cli/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct progress {
+    bool terminal;
+    double last;
+} progress;
+
+/* A line that rewrites itself, ten times a second at most. */
+static void show(void *ctx, const gn_epoch *e)
+{
+    progress *p = ctx;
+    double now = gn_now_ms();
+    if (e->epoch != e->epochs && now - p->last < 100) return;
+    p->last = now;
+    fprintf(stderr, "\repoch %lld/%lld  loss %.4f  train %.1f%%  val %.1f%%  test %.1f%% ", (long long)e->epoch,
+            (long long)e->epochs, e->loss, 100 * e->train_acc, 100 * e->val_acc, 100 * e->test_acc);
+}
+
+static void spread(const gn_fit *fits, int64_t n, double *mean, double *std)
+{
+    double sum = 0, sq = 0;
+    for (int64_t k = 0; k < n; k++) sum += fits[k].test_acc;
+    *mean = sum / (double)n;
+    for (int64_t k = 0; k < n; k++) sq += (fits[k].test_acc - *mean) * (fits[k].test_acc - *mean);
+    *std = n > 1 ? sqrt(sq / (double)(n - 1)) : 0;
+}
+
+/* All step times of all runs but each run's first, which touches memory for the first time. */
+static double *all_steps(const gn_cli *cli, const gn_fit *fits, int64_t n, int64_t *count)
+{
+    int64_t total = 0;
+    for (int64_t k = 0; k < n; k++) total += fits[k].epochs;
+    double *x = GN_NEW_N(cli->arena, double, total + 1);
+    *count = 0;
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t e = fits[k].epochs > 1 ? 1 : 0; e < fits[k].epochs; e++) x[(*count)++] = fits[k].step_us[e];
+    return x;
+}
+
+static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
+{
+    gn_json j;
+    gn_json_init(&j, stdout, true);
+    gn_json_object(&j, NULL);
+    gn_cli_json_head(&j, s);
+    gn_json_array(&j, "runs");
+    for (int64_t k = 0; k < n; k++) {
+        gn_json_object(&j, NULL);
+        gn_json_int(&j, "seed", (int64_t)fits[k].seed);
+        gn_json_int(&j, "epochs", fits[k].epochs);
+        gn_json_int(&j, "best_epoch", fits[k].best_epoch);
+        gn_json_double(&j, "loss", fits[k].loss);
+        gn_json_double(&j, "train_acc", fits[k].train_acc);
+        gn_json_double(&j, "val_acc", fits[k].val_acc);
+        gn_json_double(&j, "test_acc", fits[k].test_acc);
+        gn_json_end(&j);
+    }
+    gn_json_end(&j);
+    double mean, std;
+    spread(fits, n, &mean, &std);
+    gn_json_object(&j, "test_acc");
+    gn_json_double(&j, "mean", mean);
+    gn_json_double(&j, "std", std);
+    gn_json_end(&j);
+    int64_t steps;
+    double *x = all_steps(cli, fits, n, &steps);
+    gn_cli_json_times(&j, "step_us", x, steps);
+    gn_json_double(&j, "compile_ms", s->frontend_ms + s->compile_ms);
+    gn_json_double(&j, "read_ms", s->read_ms);
+    gn_json_double(&j, "prepare_ms", s->eval.prepare_ms + s->step.prepare_ms);
+    gn_json_int(&j, "peak_bytes", gn_session_peak_bytes(s));
+    gn_json_end(&j);
+}
+
+static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
+{
+    double mean, std;
+    int64_t steps;
+    double *x = all_steps(cli, fits, n, &steps);
+    spread(fits, n, &mean, &std);
+    for (int64_t k = 0; k < n; k++)
+        printf("seed %llu: %lld epochs, loss %.4f, accuracy train %.2f%% val %.2f%% test %.2f%%\n",
+               (unsigned long long)fits[k].seed, (long long)fits[k].epochs, fits[k].loss, 100 * fits[k].train_acc,
+               100 * fits[k].val_acc, 100 * fits[k].test_acc);
+    if (n > 1) printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
+    printf("step %.1f us (median), compiled in %.1f ms, peak %.1f MB\n", gn_cli_median(x, steps),
+           s->frontend_ms + s->compile_ms, (double)gn_session_peak_bytes(s) / 1e6);
+}
+
+static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n)
+{
+    progress p = {.terminal = !cli->opt.quiet && isatty(STDERR_FILENO)};
+    for (int64_t k = 0; k < n; k++) {
+        if (cli->opt.weights && k > 0) break;
+        gn_status *status = gn_session_fit(s, s->opt.seed + (uint64_t)k, p.terminal ? show : NULL, &p, &fits[k]);
+        if (p.terminal) fputs("\n", stderr);
+        if (status) return gn_status_annotate(status, "seed %llu", (unsigned long long)(s->opt.seed + (uint64_t)k));
+    }
+    return NULL;
+}
 
 static gn_status *train(gn_cli *cli)
 {
-    (void)cli;
-    GN_FAIL(GN_ERR_INTERNAL, "train: not connected");
+    gn_session_options o;
+    GN_TRY(gn_cli_session_options(cli, &o));
+    o.train = true;
+    o.keep_static = true;
+    gn_session *s;
+    GN_TRY(gn_session_new(cli->arena, &o, &s));
+    gn_cli_describe(cli, s);
+    int64_t n = cli->opt.seeds > 0 ? cli->opt.seeds : 1;
+    gn_fit *fits = GN_NEW_N(cli->arena, gn_fit, n);
+    gn_status *status = fit_all(cli, s, fits, n);
+    if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
+    if (!status) cli->opt.json ? report_json(cli, s, fits, n) : report_text(cli, s, fits, n);
+    gn_session_free(s);
+    return status;
 }
 
 const gn_command gn_command_train = {

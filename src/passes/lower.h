@@ -2,7 +2,7 @@
  *
  * gn_lower turns a fused program into a list of launches over buffers that are still named by what they hold: values,
  * inputs, states, arrays of graphs.  It knows a back end only through its limits; the numbers that shape loops (row
- * blocks, tiles, chunks of a reduction) come from a schedule record, made by gn_schedule_default or a tuner. */
+ * blocks, tiles, chunks of a reduction) come from a schedule record, made by low_schedule_default or a tuner. */
 #ifndef GN_PASSES_LOWER_H
 #define GN_PASSES_LOWER_H
 
@@ -13,15 +13,15 @@
 #include "passes/fuse.h"
 
 /* The numbers of one region. All are positive. */
-typedef struct gn_schedule {
+typedef struct low_schedule {
     int64_t row_block;   /* rows a worker takes at once where rows are the lanes */
     int64_t chunk_rows;  /* rows of one partial sum of a reduction over a space; results depend on it */
     int64_t tile_rows;   /* GEMM: rows of a register tile */
     int64_t tile_cols;   /* GEMM: columns of a register tile */
     int64_t tile_max;    /* row values up to this many elements may be kept in a tile */
-} gn_schedule;
+} low_schedule;
 
-gn_schedule gn_schedule_default(const gn_limits *limits, const gir_program *p, const region *r);
+low_schedule low_schedule_default(const gn_limits *limits, const gir_program *p, const region *r);
 
 typedef enum low_kind { LOW_TEMP, LOW_INPUT, LOW_STATE, LOW_OUTPUT, LOW_GRAPH } low_kind;
 

@@ -70,7 +70,7 @@ typedef struct lower {
     GN_VEC(int) kernel_buffer; /* low_buffer -> buffer of the kernel, -1 none */
     const region *r;
     int region;
-    gn_schedule sched;
+    low_schedule sched;
     level levels[MAX_LEVELS];
     int depth;                 /* index of the innermost open level */
     GN_VEC(memo) memos;

@@ -4,11 +4,11 @@
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-gn_schedule gn_schedule_default(const gn_limits *limits, const gir_program *p, const region *r)
+low_schedule low_schedule_default(const gn_limits *limits, const gir_program *p, const region *r)
 {
     int64_t lanes = limits->lanes > 0 ? limits->lanes : 4;
     int64_t registers = limits->vector_registers > 8 ? limits->vector_registers : 8;
-    gn_schedule s = {.row_block = 4096, .chunk_rows = 512, .tile_max = 512};
+    low_schedule s = {.row_block = 4096, .chunk_rows = 512, .tile_max = 512};
     /* A register tile: columns in up to four vectors, and as many rows as leave room for a row of B and one broadcast. */
     int64_t cols = r->n > 0 ? r->n : 1;
     s.tile_cols = cols < 4 * lanes ? cols : 4 * lanes;

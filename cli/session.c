@@ -1,0 +1,84 @@
+#include "cli/session.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int tri(const char *s) { return !s || !strcmp(s, "auto") ? -1 : !strcmp(s, "on"); }
+
+static gn_status *defines_of(const gn_cli *cli, gn_session_options *out)
+{
+    gn_define *d = GN_NEW_N(cli->arena, gn_define, cli->opt.defines.n + 1);
+    for (uint32_t k = 0; k < (uint32_t)cli->opt.defines.n; k++) {
+        const char *text = cli->opt.defines.p[k], *eq = strchr(text, '=');
+        if (!eq || eq == text) GN_FAIL(GN_ERR_USAGE, "-D %s: expected name=value, as in -D hidden=64", text);
+        d[k] = (gn_define){gn_arena_strndup(cli->arena, text, (size_t)(eq - text)), eq + 1};
+    }
+    out->n_defines = (int)cli->opt.defines.n;
+    out->defines = d;
+    return NULL;
+}
+
+gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
+{
+    const gn_cli_options *o = &cli->opt;
+    *out = (gn_session_options){.path = cli->args.p[0], .epochs = o->epochs, .pass_limit = (int)o->pass_limit};
+    out->data = (gn_data_options){.path = o->data, .split = o->split < 0 ? 0 : (int)o->split,
+                                  .normalize_rows = tri(o->normalize), .undirected = tri(o->undirected)};
+    out->seed = o->seed < 0 ? 0 : (uint64_t)o->seed;
+    out->data.seed = out->seed;
+    out->threads = o->threads < 0 ? 0 : (int)o->threads;
+    out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
+    return defines_of(cli, out);
+}
+
+void gn_cli_describe(const gn_cli *cli, const gn_session *s)
+{
+    if (cli->opt.quiet) return;
+    const gn_dataset *d = s->data;
+    fprintf(stderr, "%s: %lld nodes, %lld edges, %lld features, %lld classes%s\n", d->name ? d->name : "data",
+            (long long)d->n_nodes, (long long)d->n_edges, (long long)d->n_features, (long long)d->n_classes,
+            d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
+    if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);
+}
+
+void gn_cli_json_head(gn_json *j, const gn_session *s)
+{
+    gn_json_string(j, "model", s->model->name);
+    gn_json_string(j, "data", s->data->name);
+    gn_json_int(j, "nodes", s->data->n_nodes);
+    gn_json_int(j, "edges", s->data->n_edges);
+    gn_json_string(j, "device", "cpu");
+    gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
+    gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double quantile(const double *x, int64_t n, double q)
+{
+    if (n == 0) return NAN;
+    double at = q * (double)(n - 1);
+    int64_t k = (int64_t)at;
+    return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[n - 1];
+}
+
+double gn_cli_median(double *x, int64_t n)
+{
+    if (n) qsort(x, (size_t)n, sizeof *x, by_value);
+    return quantile(x, n, 0.5);
+}
+
+void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n)
+{
+    double median = gn_cli_median(x, n);
+    gn_json_object(j, key);
+    gn_json_double(j, "median", median);
+    gn_json_double(j, "p10", quantile(x, n, 0.1));
+    gn_json_double(j, "p90", quantile(x, n, 0.9));
+    gn_json_end(j);
+}

@@ -1,0 +1,21 @@
+/* From the command line's options to a session, and what several commands print. */
+#ifndef GN_CLI_SESSION_H
+#define GN_CLI_SESSION_H
+
+#include "cli/command.h"
+#include "cli/json.h"
+#include "driver/session.h"
+
+GN_NODISCARD gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out);
+
+/* "karate: 34 nodes, 156 edges ...", and that the default graph gave the shapes, on standard error. */
+void gn_cli_describe(const gn_cli *cli, const gn_session *s);
+
+/* model, data, nodes, edges, device, threads, mode: the head of every report. */
+void gn_cli_json_head(gn_json *j, const gn_session *s);
+
+/* {median, p10, p90}; sorts x. */
+void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n);
+double gn_cli_median(double *x, int64_t n); /* sorts x; NaN of none */
+
+#endif

@@ -1,0 +1,118 @@
+/* fit: the training loop over a bound session. */
+#include "driver/session_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+void gn_session_eval(gn_session *s) { gn_instance_run(s->eval.instance); }
+
+const float *gn_session_logits(const gn_session *s, int64_t *classes)
+{
+    int64_t elems = 0;
+    const float *out = gn_instance_output(s->eval.instance, "out", &elems);
+    *classes = s->data->n_nodes ? elems / s->data->n_nodes : 0;
+    return out;
+}
+
+double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
+{
+    int64_t classes;
+    const float *out = gn_session_logits(s, &classes);
+    if (!out || !s->data->y || !mask || classes < 1) return NAN;
+    return gn_accuracy(out, s->data->n_nodes, classes, s->data->y, mask);
+}
+
+typedef struct best {
+    bool any;
+    double score, train, val, test;
+    int64_t epoch;
+    gn_state weights;
+} best;
+
+static bool better(const gn_train_spec *t, double score, const best *b)
+{
+    if (!b->any) return true;
+    return t->monitor_loss ? score < b->score : score >= b->score;
+}
+
+static double loss_of(const gn_unit *u)
+{
+    const float *loss = gn_instance_output(u->instance, "loss", NULL);
+    return loss ? (double)*loss : NAN;
+}
+
+static void measure(gn_session *s, gn_epoch *e)
+{
+    gn_session_eval(s);
+    e->train_acc = gn_session_accuracy(s, s->data->train_mask);
+    e->val_acc = gn_session_accuracy(s, s->data->val_mask);
+    e->test_acc = gn_session_accuracy(s, s->data->test_mask);
+}
+
+/* Notes the epoch when it is the best so far. *stop: patience is over. */
+static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
+{
+    const gn_train_spec *t = &s->model->train;
+    double score = e->val_acc;
+    if (t->monitor_loss && s->val_loss.instance) {
+        gn_instance_run(s->val_loss.instance);
+        score = loss_of(&s->val_loss);
+    }
+    if (better(t, score, b)) {
+        bool strictly = !b->any || score != b->score;
+        *b = (best){.any = true, .score = score, .train = e->train_acc, .val = e->val_acc, .test = e->test_acc,
+                    .epoch = strictly ? e->epoch : b->epoch, .weights = b->weights};
+        b->epoch = e->epoch;
+        e->best = true;
+        if (b->weights.n) return gn_state_restore(&b->weights, &s->state);
+        return gn_state_snapshot(&s->state, &b->weights);
+    }
+    *stop = t->patience > 0 && e->epoch - b->epoch >= t->patience;
+    return NULL;
+}
+
+static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, best *b)
+{
+    const gn_train_spec *t = &s->model->train;
+    int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : t->epochs;
+    bool choose = t->select_best || t->patience > 0, stop = false;
+    out->step_us = GN_NEW_N(s->arena, double, n + 1);
+    out->loss = NAN;
+    for (int64_t k = 0; k < n && !stop; k++) {
+        double t0 = gn_now_ms();
+        gn_instance_run(s->step.instance);
+        out->step_us[k] = (gn_now_ms() - t0) * 1e3;
+        gn_epoch e = {.epoch = k + 1, .epochs = n, .loss = loss_of(&s->step), .train_acc = NAN, .val_acc = NAN,
+                      .test_acc = NAN};
+        out->loss = e.loss;
+        out->epochs = k + 1;
+        if (!isfinite(e.loss))
+            GN_FAIL(GN_ERR_MODEL, "the loss is %g after epoch %lld: try a smaller learning rate or gradient clipping",
+                    e.loss, (long long)e.epoch);
+        if (choose || each) measure(s, &e);
+        if (choose) GN_TRY(select_best(s, &e, b, &stop));
+        if (each) each(ctx, &e);
+    }
+    return NULL;
+}
+
+gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e), void *ctx,
+                          gn_fit *out)
+{
+    best b = {.any = false};
+    gn_state_init(&b.weights);
+    *out = (gn_fit){.seed = seed};
+    GN_TRY(gn_session_reset(s, seed));
+    gn_status *status = epochs(s, each, ctx, out, &b);
+    if (!status && b.any && s->model->train.select_best) status = gn_state_restore(&s->state, &b.weights);
+    gn_state_free(&b.weights);
+    if (status) return status;
+    gn_epoch last = {.epoch = out->epochs};
+    measure(s, &last);
+    bool chosen = b.any && s->model->train.select_best;
+    out->train_acc = chosen ? b.train : last.train_acc;
+    out->val_acc = chosen ? b.val : last.val_acc;
+    out->test_acc = chosen ? b.test : last.test_acc;
+    out->best_epoch = b.any ? b.epoch : out->epochs;
+    return NULL;
+}

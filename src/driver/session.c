@@ -1,0 +1,299 @@
+#include "driver/session.h"
+
+#include "driver/session_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const gn_mode_name[GN_MODE_COUNT] = {
+#define X(id, text) text,
+    GN_MODES(X)
+#undef X
+};
+
+gn_mode gn_mode_by_name(const char *name)
+{
+    for (int k = 0; k < GN_MODE_COUNT; k++)
+        if (!strcmp(name, gn_mode_name[k])) return (gn_mode)k;
+    return GN_MODE_COUNT;
+}
+
+/* Features this sparse are kept as CSR: a non-zero costs about four times a dense element. */
+static const double sparse_density = 0.2;
+
+/* Reading ----------------------------------------------------------------------------------------------------------- */
+
+static gn_status *read_text(gn_session *s, const char **text, size_t *n)
+{
+    if (s->opt.text) {
+        *text = s->opt.text;
+        *n = strlen(s->opt.text);
+        return NULL;
+    }
+    return gn_read_model(s->arena, s->opt.path, text, n);
+}
+
+static gn_status *front_end(gn_session *s)
+{
+    const char *text;
+    size_t n;
+    double t0 = gn_now_ms();
+    GN_TRY(read_text(s, &text, &n));
+    GN_TRY(gn_parse(s->arena, text, n, s->opt.path ? s->opt.path : "<model>", &s->ast));
+    gn_data_shape shape = {.n_features = s->data->n_features, .n_classes = s->data->n_classes,
+                           .edge_dim = s->data->edge_dim, .has_edge_weight = s->data->edge_weight != NULL};
+    GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
+    s->frontend_ms = gn_now_ms() - t0;
+    return NULL;
+}
+
+/* Compiling --------------------------------------------------------------------------------------------------------- */
+
+static bool sparse_features(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    if (!d->x_csr || d->n_nodes == 0) return false;
+    return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
+}
+
+static gn_compile_options options_of(const gn_session *s)
+{
+    static const char *const sparse[] = {"x"};
+    gn_compile_options o = {.index = s->graph->index};
+    o.pass.sparse = sparse;
+    o.pass.n_sparse = s->opt.mode != GN_MODE_EAGER && sparse_features(s);
+    o.pass.limit = s->opt.pass_limit;
+    o.pass.eager = s->opt.mode == GN_MODE_EAGER;
+    o.pass.verify = true;
+    o.code.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1;
+    o.code.sanitize = s->opt.sanitize;
+    o.code.threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    o.no_code = s->opt.no_code;
+    return o;
+}
+
+static gn_status *compile_unit(gn_session *s, const gir_program *p, bool keep_data, gn_unit *u)
+{
+    if (!p) return NULL;
+    gn_compile_options o = options_of(s);
+    gir_program *prepare = NULL, *rest = (gir_program *)p;
+    (void)keep_data;
+    if (prepare) GN_TRY(gn_compile(s->arena, prepare, &o, &s->pass_count, &u->prepare_code));
+    return gn_compile(s->arena, rest, &o, &s->pass_count, &u->code);
+}
+
+static gn_status *compile_all(gn_session *s)
+{
+    double t0 = gn_now_ms();
+    GN_TRY(compile_unit(s, s->model->eval, false, &s->eval));
+    if (s->opt.train) {
+        GN_TRY(gn_training_step(s->arena, s->model, s->opt.epochs, &s->step_gir));
+        GN_TRY(compile_unit(s, s->step_gir, s->opt.keep_static, &s->step));
+        GN_TRY(compile_unit(s, s->model->val_loss, s->opt.keep_static, &s->val_loss));
+    }
+    s->compile_ms = gn_now_ms() - t0;
+    return NULL;
+}
+
+/* Binding ----------------------------------------------------------------------------------------------------------- */
+
+static bool has_slot(const gn_compiled *c, gn_slot_kind kind, const char *name)
+{
+    for (int k = 0; c && k < c->artifact->n_slots; k++)
+        if (c->artifact->slots[k].kind == kind && !strcmp(c->artifact->slots[k].name, name)) return true;
+    return false;
+}
+
+static bool any_slot(const gn_session *s, gn_slot_kind kind, const char *name)
+{
+    return has_slot(s->eval.code, kind, name) || has_slot(s->step.code, kind, name) ||
+           has_slot(s->val_loss.code, kind, name);
+}
+
+static bool any_pattern(const gn_session *s)
+{
+    const gn_compiled *c[] = {s->eval.code, s->step.code, s->val_loss.code};
+    for (int u = 0; u < 3; u++)
+        for (int k = 0; c[u] && k < c[u]->artifact->n_graphs; k++)
+            if (c[u]->artifact->graphs[k].pattern_of) return true;
+    return false;
+}
+
+/* Features as the programs want them: dense, as a pattern, or both. */
+static gn_status *make_features(gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    if (any_slot(s, GN_SLOT_INPUT, "x") && !d->x && d->x_csr) {
+        int64_t elems;
+        if (__builtin_mul_overflow(d->n_nodes, d->n_features, &elems) || elems > INT64_MAX / 4)
+            GN_FAIL(GN_ERR_NOMEM, "dense features of %lld x %lld do not fit memory", (long long)d->n_nodes,
+                    (long long)d->n_features);
+        s->x_dense = calloc((size_t)elems + 1, sizeof(float));
+        if (!s->x_dense) GN_FAIL(GN_ERR_NOMEM, "dense features take %lld bytes", (long long)elems * 4);
+        for (int64_t i = 0; i < d->n_nodes; i++)
+            for (int64_t k = d->x_csr->ptr[i]; k < d->x_csr->ptr[i + 1]; k++)
+                s->x_dense[i * d->n_features + d->x_csr->col[k]] = d->x_csr->val[k];
+    }
+    if (!any_pattern(s)) return NULL;
+    return gn_graph_from_csr(d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col, d->x_csr->val, &s->x_pattern);
+}
+
+static gn_status *edge_rows(gn_session *s, const float *from, int64_t dim, float **to)
+{
+    *to = NULL;
+    if (!from) return NULL;
+    *to = malloc((size_t)(s->data->n_edges * dim + 1) * sizeof(float));
+    if (!*to) GN_FAIL(GN_ERR_NOMEM, "edge data takes %lld bytes", (long long)(s->data->n_edges * dim * 4));
+    gn_graph_edges_in(s->graph, dim * (int64_t)sizeof(float), from, *to);
+    return NULL;
+}
+
+static gn_status *add_state(gn_session *s, const gir_program *p)
+{
+    if (!p) return NULL;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op != GIR_STATE || gn_state_find(&s->state, n->attr.name)) continue;
+        GN_TRY(gn_state_add(&s->state, n->attr.name, (gn_elem)n->type.elem, 1, gir_row_elems(&n->type)));
+    }
+    return NULL;
+}
+
+static gn_status *make_state(gn_session *s)
+{
+    for (int k = 0; k < s->model->n_params; k++) {
+        const gn_param *p = &s->model->params[k];
+        GN_TRY(gn_state_add(&s->state, p->name, (gn_elem)p->type.elem, 1, gir_row_elems(&p->type)));
+    }
+    GN_TRY(add_state(s, s->model->eval));
+    GN_TRY(add_state(s, s->step_gir));
+    return add_state(s, s->model->val_loss);
+}
+
+static gn_status *bind_unit(gn_session *s, gn_unit *u, const gn_unit *like)
+{
+    if (!u->code) return NULL;
+    const gn_dataset *d = s->data;
+    enum { DATA = 8 };
+    gn_binding *b = GN_NEW_N(s->arena, gn_binding, DATA + s->state.n);
+    int n = 0;
+    int64_t nodes = d->n_nodes;
+    const float *x = d->x ? d->x : s->x_dense;
+    if (x) b[n++] = (gn_binding){"x", GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
+    if (d->y) b[n++] = (gn_binding){"y", GN_I32, nodes, 1, d->y};
+    if (d->train_mask) b[n++] = (gn_binding){"train_mask", GN_BOOL, nodes, 1, d->train_mask};
+    if (d->val_mask) b[n++] = (gn_binding){"val_mask", GN_BOOL, nodes, 1, d->val_mask};
+    if (d->test_mask) b[n++] = (gn_binding){"test_mask", GN_BOOL, nodes, 1, d->test_mask};
+    if (s->edge_weight) b[n++] = (gn_binding){"g.weight", GN_F32, d->n_edges, 1, s->edge_weight};
+    if (s->edge_attr) b[n++] = (gn_binding){"g.attr", GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
+    gn_state_bindings(&s->state, b + n);
+    n += s->state.n;
+    gn_graph_binding g[2] = {{"g", s->graph}, {"x", s->x_pattern}};
+    return gn_instance_new(u->code->artifact, s->x_pattern ? 2 : 1, g, n, b, s->pool, like ? like->instance : NULL,
+                           &u->instance);
+}
+
+static gn_status *bind_all(gn_session *s)
+{
+    if (s->opt.no_code) return NULL;
+    int threads = s->opt.threads > 0 ? s->opt.threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    GN_TRY(gn_pool_new(threads, &s->pool));
+    GN_TRY(make_features(s));
+    GN_TRY(edge_rows(s, s->data->edge_weight, 1, &s->edge_weight));
+    GN_TRY(edge_rows(s, s->data->edge_attr, s->data->edge_dim, &s->edge_attr));
+    GN_TRY(make_state(s));
+    GN_TRY(bind_unit(s, &s->eval, NULL));
+    GN_TRY(bind_unit(s, &s->step, &s->eval));
+    return bind_unit(s, &s->val_loss, &s->eval);
+}
+
+/* Life -------------------------------------------------------------------------------------------------------------- */
+
+static gn_status *check_data(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    if (d->n_features == 0)
+        GN_FAIL(GN_ERR_DATA, "%s has no node features, which a model needs", d->name ? d->name : "the data");
+    if (s->opt.train && (!d->y || !d->train_mask))
+        GN_FAIL(GN_ERR_DATA, "%s has no labels, which training needs", d->name ? d->name : "the data");
+    return NULL;
+}
+
+static gn_status *start(gn_session *s)
+{
+    double t0 = gn_now_ms();
+    GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
+    GN_TRY(check_data(s));
+    GN_TRY(gn_graph_from_coo(s->data->n_nodes, s->data->n_nodes, s->data->n_edges, s->data->src, s->data->dst, &s->graph));
+    s->read_ms = gn_now_ms() - t0;
+    GN_TRY(front_end(s));
+    GN_TRY(compile_all(s));
+    GN_TRY(bind_all(s));
+    return s->opt.no_code ? NULL : gn_session_reset(s, s->opt.seed);
+}
+
+gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out)
+{
+    gn_session *s = GN_NEW(a, gn_session);
+    s->arena = a;
+    s->opt = *opt;
+    gn_state_init(&s->state);
+    gn_status *status = start(s);
+    if (status) {
+        gn_session_free(s);
+        return status;
+    }
+    *out = s;
+    return NULL;
+}
+
+static void free_unit(gn_unit *u)
+{
+    gn_instance_free(u->instance);
+    gn_instance_free(u->prepare);
+    gn_compiled_free(u->code);
+    gn_compiled_free(u->prepare_code);
+}
+
+void gn_session_free(gn_session *s)
+{
+    if (!s) return;
+    free_unit(&s->val_loss);
+    free_unit(&s->step);
+    free_unit(&s->eval);
+    if (s->pool) gn_pool_free(s->pool);
+    gn_state_free(&s->state);
+    gn_graph_free(s->graph);
+    gn_graph_free(s->x_pattern);
+    free(s->x_dense);
+    free(s->edge_weight);
+    free(s->edge_attr);
+    gn_dataset_free(s->data);
+}
+
+gn_status *gn_session_reset(gn_session *s, uint64_t seed)
+{
+    gn_fill zeros = {.kind = GN_FILL_ZEROS};
+    for (int k = 0; k < s->state.n; k++) GN_TRY(gn_state_fill(&s->state, s->state.tensors[k].name, zeros, seed));
+    for (int k = 0; k < s->model->n_params; k++) {
+        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT, GN_FILL_UNIFORM,
+                                             GN_FILL_NORMAL};
+        const gn_param *p = &s->model->params[k];
+        gn_fill f = {.kind = kinds[p->init], .a = p->a, .b = p->b};
+        GN_TRY(gn_state_fill(&s->state, p->name, f, seed));
+    }
+    if (gn_state_find(&s->state, "rng.seed")) GN_TRY(gn_state_set_int(&s->state, "rng.seed", (int64_t)seed));
+    return NULL;
+}
+
+int64_t gn_session_peak_bytes(const gn_session *s)
+{
+    const gn_unit *u[] = {&s->eval, &s->step, &s->val_loss};
+    int64_t bytes = gn_state_bytes(&s->state) + gn_graph_bytes(s->graph);
+    for (int k = 0; k < 3; k++)
+        if (u[k]->instance) bytes += gn_instance_owned_bytes(u[k]->instance);
+    if (s->x_pattern) bytes += gn_graph_bytes(s->x_pattern);
+    if (s->x_dense || s->data->x) bytes += s->data->n_nodes * s->data->n_features * 4;
+    return bytes;
+}

@@ -1,0 +1,106 @@
+/* Session: a model compiled for one dataset, with its state; what the command line trains and runs.
+ *
+ * Compiles once; any number of runs with other seeds follow.  Everything lives until gn_session_free; the arena that is
+ * passed in holds the compiler's data and must outlive the session.  One thread at a time. */
+#ifndef GN_DRIVER_SESSION_H
+#define GN_DRIVER_SESSION_H
+
+#include "driver/compile.h"
+#include "frontend/frontend.h"
+#include "runtime/data/dataset.h"
+#include "runtime/data/metrics.h"
+#include "runtime/exec.h"
+#include "runtime/state.h"
+
+/* Compile modes, torch.compile's names.  What each switches on is in session.c, and only there. */
+#define GN_MODES(X)                                                                                                 \
+    X(EAGER, "eager")                                                                                               \
+    X(DEFAULT, "default")                                                                                           \
+    X(REDUCE_OVERHEAD, "reduce-overhead")                                                                           \
+    X(MAX_AUTOTUNE, "max-autotune")                                                                                 \
+    X(MAX_AUTOTUNE_NO_CUDAGRAPHS, "max-autotune-no-cudagraphs")
+typedef enum gn_mode {
+#define X(id, text) GN_MODE_##id,
+    GN_MODES(X)
+#undef X
+        GN_MODE_COUNT
+} gn_mode;
+extern const char *const gn_mode_name[GN_MODE_COUNT];
+gn_mode gn_mode_by_name(const char *name); /* GN_MODE_COUNT when there is none */
+
+typedef struct gn_session_options {
+    const char *path;           /* of the model */
+    const char *text;           /* NULL: read from path */
+    const char *model;          /* which model of the file; NULL: the train block's, else the last */
+    int n_defines;
+    const gn_define *defines;
+    gn_data_options data;
+    gn_mode mode;
+    int threads;                /* 0: as many as there are processors */
+    uint64_t seed;
+    int64_t epochs;             /* -1: the train block's */
+    int pass_limit;             /* -1: all */
+    bool sanitize;              /* bounds checks in generated code */
+    bool train;                 /* make the training step too */
+    bool keep_static;           /* training: what depends on graph and data alone is computed once */
+    bool no_code;               /* for --emit: no machine code, nothing can be run */
+} gn_session_options;
+
+typedef struct gn_unit { /* one program, compiled and bound */
+    gn_compiled *code, *prepare_code;      /* prepare: NULL when nothing can be computed ahead */
+    gn_instance *instance, *prepare;
+    double prepare_ms;
+} gn_unit;
+
+typedef struct gn_session {
+    gn_arena *arena;
+    gn_session_options opt;
+    gn_dataset *data;
+    gn_ast *ast;
+    gn_model *model;
+    gir_program *step_gir;
+    gn_graph *graph, *x_pattern;
+    float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
+    gn_state state;
+    gn_pool *pool;
+    gn_unit eval, step, val_loss;
+    double read_ms, frontend_ms, compile_ms;
+    int pass_count;
+} gn_session;
+
+GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);
+void gn_session_free(gn_session *s); /* NULL is fine */
+
+/* Fresh weights and counters. */
+GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);
+
+/* Weights to and from safetensors, under PyTorch Geometric's names and layouts.  Loading: GN_ERR_DATA names a missing
+ * tensor (and the nearest there is) or a shape that does not fit (expected and found). */
+GN_NODISCARD gn_status *gn_session_save(const gn_session *s, const char *path);
+GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
+
+void gn_session_eval(gn_session *s);                         /* runs the forward pass */
+const float *gn_session_logits(const gn_session *s, int64_t *classes); /* of the last eval, [nodes, classes] */
+double gn_session_accuracy(const gn_session *s, const uint8_t *mask);  /* of the last eval; NaN without labels or mask */
+
+typedef struct gn_epoch { /* after each epoch */
+    int64_t epoch, epochs;
+    double loss, train_acc, val_acc, test_acc; /* accuracies NaN where not asked for */
+    bool best;
+} gn_epoch;
+
+typedef struct gn_fit {
+    uint64_t seed;
+    int64_t epochs;             /* that ran */
+    double loss, train_acc, val_acc, test_acc;
+    int64_t best_epoch;
+    double *step_us;            /* [epochs], of the training step alone; in the session's arena */
+} gn_fit;
+
+/* Trains from a reset with `seed`.  GN_ERR_MODEL when the loss is no longer finite (says in which epoch). */
+GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
+                                       void *ctx, gn_fit *out);
+
+int64_t gn_session_peak_bytes(const gn_session *s); /* planned arenas, state, graphs and features */
+
+#endif

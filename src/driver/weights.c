@@ -1,0 +1,121 @@
+/* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch Geometric. */
+#include "driver/session_impl.h"
+#include "runtime/data/tensorfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A parameter [d0, rest] lies in files as [rest, d0] where it says so; otherwise as it is. */
+static void copy_layout(const gn_param *p, bool to_file, const float *from, float *to)
+{
+    int64_t n = gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1, rest = n / (d0 ? d0 : 1);
+    for (int64_t i = 0; i < d0; i++)
+        for (int64_t j = 0; j < rest; j++) {
+            int64_t here = i * rest + j, there = p->transposed ? j * d0 + i : here;
+            if (to_file)
+                to[there] = from[here];
+            else
+                to[here] = from[there];
+        }
+}
+
+static char *copy_string(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *c = malloc(n);
+    return c ? memcpy(c, s, n) : NULL;
+}
+
+static gn_status *fill_file(const gn_session *s, gn_tensor_file *f)
+{
+    for (int k = 0; k < s->model->n_params; k++) {
+        const gn_param *p = &s->model->params[k];
+        gn_named_tensor *t = &f->tensors[f->n++];
+        t->elem = GN_F32;
+        t->rank = p->file_rank;
+        for (int d = 0; d < p->file_rank && d < 8; d++) t->dim[d] = p->file_dim[d];
+        t->name = copy_string(p->file_name);
+        t->data = malloc((size_t)gir_row_elems(&p->type) * sizeof(float) + 1);
+        if (!t->name || !t->data) GN_FAIL(GN_ERR_NOMEM, "weights of '%s' do not fit memory", p->file_name);
+        copy_layout(p, true, gn_state_find(&s->state, p->name)->data, t->data);
+    }
+    return NULL;
+}
+
+gn_status *gn_session_save(const gn_session *s, const char *path)
+{
+    gn_tensor_file *f = calloc(1, sizeof *f);
+    if (f) f->tensors = calloc((size_t)s->model->n_params + 1, sizeof *f->tensors);
+    if (!f || !f->tensors) {
+        free(f);
+        GN_FAIL(GN_ERR_NOMEM, "no memory to write %s", path);
+    }
+    gn_status *status = fill_file(s, f);
+    if (!status) status = gn_safetensors_write(path, f);
+    gn_tensor_file_free(f);
+    return status;
+}
+
+static void shape_text(char *out, size_t size, int rank, const int64_t *dim)
+{
+    size_t n = (size_t)snprintf(out, size, "[");
+    for (int k = 0; k < rank && n < size; k++)
+        n += (size_t)snprintf(out + n, size - n, "%s%lld", k ? ", " : "", (long long)dim[k]);
+    if (n < size) snprintf(out + n, size - n, "]");
+}
+
+static gn_status *missing(const gn_session *s, const char *path, const gn_tensor_file *f, const char *name)
+{
+    const char **names = GN_NEW_N(s->arena, const char *, f->n + 1);
+    for (int k = 0; k < f->n; k++) names[k] = f->tensors[k].name;
+    const char *near = gn_nearest(name, names, (size_t)f->n);
+    if (near) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'; did you mean '%s'?", path, name, near);
+    GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s' (it has %d tensors)", path, name, f->n);
+}
+
+static gn_status *load_one(gn_session *s, const char *path, const gn_tensor_file *f, const gn_param *p)
+{
+    const gn_named_tensor *t = gn_tensor_file_find(f, p->file_name);
+    if (!t) return missing(s, path, f, p->file_name);
+    bool fits = t->rank == p->file_rank && t->elem == GN_F32;
+    for (int d = 0; fits && d < t->rank; d++) fits = t->dim[d] == p->file_dim[d];
+    if (!fits) {
+        char want[160], have[160];
+        shape_text(want, sizeof want, p->file_rank, p->file_dim);
+        shape_text(have, sizeof have, t->rank, t->dim);
+        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, p->file_name, gn_elem_name(t->elem),
+                have, want);
+    }
+    copy_layout(p, false, t->data, gn_state_find(&s->state, p->name)->data);
+    return NULL;
+}
+
+gn_status *gn_session_load(gn_session *s, const char *path)
+{
+    gn_tensor_file *f;
+    GN_TRY(gn_safetensors_read(path, &f));
+    gn_status *status = NULL;
+    for (int k = 0; k < s->model->n_params && !status; k++) status = load_one(s, path, f, &s->model->params[k]);
+    gn_tensor_file_free(f);
+    return status;
+}
+
+gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n)
+{
+    enum { LIMIT = 16 << 20 };
+    FILE *f = fopen(path, "rb");
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %m", path);
+    gn_buf b = {.arena = a};
+    char part[4096];
+    size_t got;
+    gn_buf_add(&b, "");
+    while ((got = fread(part, 1, sizeof part, f)) > 0 && b.n < LIMIT) gn_buf_addn(&b, part, got);
+    bool bad = ferror(f) != 0;
+    fclose(f);
+    if (bad) GN_FAIL(GN_ERR_IO, "%s: cannot be read", path);
+    if (b.n >= LIMIT) GN_FAIL(GN_ERR_MODEL, "%s: longer than %d bytes, which no model is", path, LIMIT);
+    *text = b.p;
+    *n = b.n;
+    return NULL;
+}
