@@ -63,13 +63,18 @@ gn_status *gir_eval_TRANSPOSE(gir_eval_t *e)
     return NULL;
 }
 
-gn_status *gir_eval_RESHAPE(gir_eval_t *e)
+/* The elements stay where they are, row-major. */
+static gn_status *unmoved(gir_eval_t *e)
 {
     int64_t *from = GN_NEW_N(e->arena, int64_t, gir_count(e->out));
     for (int64_t i = 0; i < gir_count(e->out); i++) from[i] = i;
     gir_move(e, gir_in(e->p, e->v, 0), from);
     return NULL;
 }
+
+gn_status *gir_eval_RESHAPE(gir_eval_t *e) { return unmoved(e); }
+gn_status *gir_eval_TO_ROWS(gir_eval_t *e) { return unmoved(e); }
+gn_status *gir_eval_FROM_ROWS(gir_eval_t *e) { return unmoved(e); }
 
 /* A row as outer x axis x inner. */
 typedef struct split {
