@@ -257,3 +257,16 @@ gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const 
     to->loc = loc;
     return id;
 }
+
+gir_program *gir_clone(gn_arena *a, const gir_program *from)
+{
+    gir_program *to = gir_program_new(a, from->name);
+    gir_clone_frame(to, from);
+    gir_id *same = GN_NEW_N(a, gir_id, from->nodes.n);
+    for (gir_id v = 1; v < from->nodes.n; v++) {
+        same[v] = v;
+        gir_clone_node(to, from, v, same);
+    }
+    for (uint32_t k = 0; k < from->outputs.n; k++) GN_PUSH(a, to->outputs, from->outputs.p[k]);
+    return to;
+}

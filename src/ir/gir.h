@@ -163,6 +163,7 @@ gir_id gir_space_source(const gir_program *p, gir_space_id s);
  * must have been copied with gir_clone_spaces.  The basis of every pass that rebuilds a program. */
 void gir_clone_frame(gir_program *to, const gir_program *from); /* spaces and files; `to` is fresh */
 gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map);
+gir_program *gir_clone(gn_arena *a, const gir_program *from); /* all of it, the same ids; names stay where they are */
 
 /* text.c, parse.c ---------------------------------------------------------------------------------------------------- */
 /* Text form, one value a line; parse(print(p)) is the identity (same ids, spaces, attributes, outputs; doubles as %.17g).

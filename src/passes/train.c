@@ -1,0 +1,268 @@
+/* The training step.  Formulas are those of torch.optim.{SGD,Adam,AdamW} (the single-tensor loops of PyTorch 2) and of
+ * torch.nn.utils.clip_grad_norm_ and clip_grad_value_, in their order: clip, decay, moments, update.  What depends on
+ * the step alone (learning rate, bias corrections) is a scalar in f64, as it is a Python float there. */
+#include "passes/train.h"
+
+#include <string.h>
+
+typedef struct trainer {
+    gir_program *p;
+    const gn_train_spec *spec;
+    gir_id t;           /* the step, i64[], from 0 */
+    gir_id lr;          /* f64[] */
+    gir_id size, root2; /* f64[]: lr / (1 - beta1^(t+1)), sqrt(1 - beta2^(t+1)) */
+} trainer;
+
+typedef struct trained {
+    const gn_train_param *param;
+    gir_id w, grad;
+} trained;
+
+/* values ------------------------------------------------------------------------------------------------------------ */
+
+static gir_id op2(trainer *t, gir_op op, gir_id a, gir_id b) { return gir_op2(t->p, op, a, b); }
+
+static gir_id like(trainer *t, gir_id v, double x)
+{
+    gir_type type = *gir_type_of(t->p, v);
+    return gir_const(t->p, &type, x);
+}
+
+static gir_id f64(trainer *t, double x)
+{
+    gir_type scalar = gir_tensor(GN_F64, 0, 0, NULL);
+    return gir_const(t->p, &scalar, x);
+}
+
+static gir_id scale(trainer *t, gir_id v, double x) { return op2(t, GIR_MUL, v, like(t, v, x)); }
+
+/* A scalar repeated to the type of v. */
+static gir_id spread(trainer *t, gir_id scalar, gir_id v)
+{
+    gir_type type = *gir_type_of(t->p, v);
+    return gir_broadcast(t->p, gir_cast(t->p, scalar, (gn_elem)type.elem), &type);
+}
+
+static gir_id state(trainer *t, const char *name, const gir_type *type)
+{
+    gir_id v = gir_leaf_by_name(t->p, GIR_STATE, name);
+    return v ? v : gir_leaf(t->p, GIR_STATE, name, type);
+}
+
+/* A state of the optimizer's for parameter x: its old value. */
+static gir_id moment(trainer *t, char which, const trained *x, const char **name)
+{
+    gir_type type = *gir_type_of(t->p, x->w);
+    *name = gn_arena_printf(t->p->arena, "opt.%c.%s", which, x->param->name);
+    return state(t, *name, &type);
+}
+
+static void update(trainer *t, const char *name, gir_id v) { gir_output_add(t->p, GIR_UPDATE, name, v); }
+
+/* what depends on the step ------------------------------------------------------------------------------------------ */
+
+static gir_id learning_rate(trainer *t)
+{
+    const gn_train_spec *s = t->spec;
+    gir_id step = gir_cast(t->p, t->t, GN_F64), lr = f64(t, s->lr), period = f64(t, (double)s->period);
+    switch (s->schedule) {
+    case GN_LR_STEP: {
+        gir_id done = gir_op1(t->p, GIR_FLOOR, op2(t, GIR_DIV, step, period));
+        return op2(t, GIR_MUL, lr, op2(t, GIR_POW, f64(t, s->gamma), done));
+    }
+    case GN_LR_EXPONENTIAL: return op2(t, GIR_MUL, lr, op2(t, GIR_POW, f64(t, s->gamma), step));
+    case GN_LR_COSINE: {
+        gir_id turn = gir_op1(t->p, GIR_COS, op2(t, GIR_MUL, step, f64(t, 3.14159265358979323846 / (double)s->period)));
+        gir_id half = scale(t, op2(t, GIR_ADD, turn, f64(t, 1)), (s->lr - s->eta_min) / 2);
+        return op2(t, GIR_ADD, half, f64(t, s->eta_min));
+    }
+    case GN_LR_LINEAR: {
+        gir_id part = op2(t, GIR_DIV, op2(t, GIR_MIN, step, period), period);
+        return op2(t, GIR_MUL, lr, op2(t, GIR_ADD, scale(t, part, s->gamma - 1), f64(t, 1)));
+    }
+    default: return lr;
+    }
+}
+
+/* 1 - beta^(t+1) */
+static gir_id bias_correction(trainer *t, double beta)
+{
+    gir_id next = op2(t, GIR_ADD, gir_cast(t->p, t->t, GN_F64), f64(t, 1));
+    return op2(t, GIR_SUB, f64(t, 1), op2(t, GIR_POW, f64(t, beta), next));
+}
+
+static void begin_step(trainer *t)
+{
+    gir_type counter = gir_tensor(GN_I64, 0, 0, NULL);
+    t->t = state(t, "rng.step", &counter);
+    t->lr = learning_rate(t);
+    if (t->spec->optimizer == GN_SGD) return;
+    t->size = op2(t, GIR_DIV, t->lr, bias_correction(t, t->spec->beta1));
+    t->root2 = gir_op1(t->p, GIR_SQRT, bias_correction(t, t->spec->beta2));
+}
+
+static void end_step(trainer *t)
+{
+    for (uint32_t k = 0; k < t->p->outputs.n; k++)
+        if (t->p->outputs.p[k].kind == GIR_UPDATE && strcmp(t->p->outputs.p[k].name, "rng.step") == 0) return;
+    update(t, "rng.step", op2(t, GIR_ADD, t->t, like(t, t->t, 1)));
+}
+
+/* clipping ---------------------------------------------------------------------------------------------------------- */
+
+static gir_id sum_of_squares(trainer *t, gir_id g)
+{
+    int64_t all = ((int64_t)1 << gir_type_of(t->p, g)->rank) - 1;
+    return gir_reduce(t->p, op2(t, GIR_MUL, g, g), GIR_SUM, all);
+}
+
+static void clip_norm(trainer *t, trained *x, int n)
+{
+    gn_elem elem = GN_F32;
+    gir_id sum = 0;
+    for (int k = 0; k < n; k++)
+        if (gir_type_of(t->p, x[k].w)->elem == GN_F64) elem = GN_F64;
+    for (int k = 0; k < n; k++) {
+        gir_id s = gir_cast(t->p, sum_of_squares(t, x[k].grad), elem);
+        sum = sum ? op2(t, GIR_ADD, sum, s) : s;
+    }
+    if (!sum) return;
+    gir_id norm = gir_op1(t->p, GIR_SQRT, sum);
+    gir_id ratio = op2(t, GIR_DIV, like(t, norm, t->spec->clip_norm), op2(t, GIR_ADD, norm, like(t, norm, 1e-6)));
+    gir_id coefficient = op2(t, GIR_MIN, ratio, like(t, norm, 1));
+    for (int k = 0; k < n; k++) x[k].grad = op2(t, GIR_MUL, x[k].grad, spread(t, coefficient, x[k].grad));
+}
+
+static void clip_value(trainer *t, trained *x, int n)
+{
+    double c = t->spec->clip_value;
+    for (int k = 0; k < n; k++) {
+        gir_id g = op2(t, GIR_MAX, x[k].grad, like(t, x[k].grad, -c));
+        x[k].grad = op2(t, GIR_MIN, g, like(t, g, c));
+    }
+}
+
+/* optimizers -------------------------------------------------------------------------------------------------------- */
+
+/* L2: the gradient of weight_decay / 2 * |w|^2 */
+static gir_id decayed(trainer *t, const trained *x)
+{
+    if (x->param->weight_decay == 0) return x->grad;
+    return op2(t, GIR_ADD, x->grad, scale(t, x->w, x->param->weight_decay));
+}
+
+/* buf = g at first, then momentum * buf + (1 - dampening) * g;  w -= lr * (nesterov ? g + momentum * buf : buf) */
+static gir_id sgd(trainer *t, const trained *x)
+{
+    const gn_train_spec *s = t->spec;
+    gir_id g = decayed(t, x);
+    if (s->momentum != 0) {
+        const char *name;
+        gir_id buf = scale(t, moment(t, 'm', x, &name), s->momentum);
+        gir_id next = op2(t, GIR_ADD, buf, s->dampening != 0 ? scale(t, g, 1 - s->dampening) : g);
+        if (s->dampening != 0) {
+            gir_type mask = *gir_type_of(t->p, g);
+            mask.elem = GN_BOOL;
+            gir_id first = gir_broadcast(t->p, op2(t, GIR_EQ, t->t, like(t, t->t, 0)), &mask);
+            next = gir_op3(t->p, GIR_SELECT, first, g, next);
+        }
+        update(t, name, next);
+        g = s->nesterov ? op2(t, GIR_ADD, g, scale(t, next, s->momentum)) : next;
+    }
+    return op2(t, GIR_SUB, x->w, op2(t, GIR_MUL, spread(t, t->lr, x->w), g));
+}
+
+/* m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;  w -= lr / bc1 * m / (sqrt(v) / sqrt(bc2) + eps) */
+static gir_id adam(trainer *t, const trained *x)
+{
+    const gn_train_spec *s = t->spec;
+    const char *m_name, *v_name;
+    gir_id g = x->grad, w = x->w;
+    if (s->optimizer == GN_ADAM) g = decayed(t, x);
+    if (s->optimizer == GN_ADAMW && x->param->weight_decay != 0) {
+        gir_id keep = op2(t, GIR_SUB, f64(t, 1), scale(t, t->lr, x->param->weight_decay));
+        w = op2(t, GIR_MUL, w, spread(t, keep, w));
+    }
+    gir_id m = moment(t, 'm', x, &m_name), v = moment(t, 'v', x, &v_name);
+    m = op2(t, GIR_ADD, m, scale(t, op2(t, GIR_SUB, g, m), 1 - s->beta1));
+    v = op2(t, GIR_ADD, scale(t, v, s->beta2), scale(t, op2(t, GIR_MUL, g, g), 1 - s->beta2));
+    update(t, m_name, m);
+    update(t, v_name, v);
+    gir_id root = op2(t, GIR_DIV, gir_op1(t->p, GIR_SQRT, v), spread(t, t->root2, w));
+    gir_id denominator = op2(t, GIR_ADD, root, like(t, w, s->eps));
+    return op2(t, GIR_SUB, w, op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, w), m), denominator));
+}
+
+/* the pass ---------------------------------------------------------------------------------------------------------- */
+
+static gn_status *check_spec(const gn_train_spec *s)
+{
+    bool periodic = s->schedule == GN_LR_STEP || s->schedule == GN_LR_COSINE || s->schedule == GN_LR_LINEAR;
+    if (periodic && s->period < 1)
+        GN_FAIL(GN_ERR_MODEL, "the schedule's period is %lld steps; it must be 1 or more", (long long)s->period);
+    if (!(s->lr >= 0)) GN_FAIL(GN_ERR_MODEL, "the learning rate is %g", s->lr);
+    if (!(s->clip_norm >= 0) || !(s->clip_value >= 0)) GN_FAIL(GN_ERR_MODEL, "gradients are clipped to less than 0");
+    if (s->optimizer == GN_SGD) {
+        if (s->nesterov && (s->momentum <= 0 || s->dampening != 0))
+            GN_FAIL(GN_ERR_MODEL, "nesterov needs a momentum and no dampening");
+        return NULL;
+    }
+    if (!(s->beta1 >= 0 && s->beta1 < 1) || !(s->beta2 >= 0 && s->beta2 < 1))
+        GN_FAIL(GN_ERR_MODEL, "betas are %g and %g; they must be in [0, 1)", s->beta1, s->beta2);
+    return NULL;
+}
+
+static gn_status *find_loss(const gir_program *p, gir_id *out)
+{
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (p->outputs.p[k].kind == GIR_OUTPUT && strcmp(p->outputs.p[k].name, "loss") == 0) {
+            *out = p->outputs.p[k].value;
+            return NULL;
+        }
+    GN_FAIL(GN_ERR_INTERNAL, "program %s has no output 'loss'", p->name);
+}
+
+/* Gradients of the parameters that the loss depends on; *n of them. */
+static gn_status *gradients(gir_program *p, gir_id loss, int n_params, const gn_train_param *params, trained *x, int *n)
+{
+    gir_id *w = GN_NEW_N(p->arena, gir_id, n_params), *grad = GN_NEW_N(p->arena, gir_id, n_params);
+    int found = 0;
+    for (int k = 0; k < n_params; k++) {
+        gir_id v = gir_leaf_by_name(p, GIR_STATE, params[k].name);
+        if (!v) continue;
+        x[found].param = &params[k];
+        w[found++] = v;
+    }
+    GN_TRY(gir_grad(p, loss, found, w, grad));
+    *n = 0;
+    for (int k = 0; k < found; k++) {
+        const gir_node *g = gir_at(p, grad[k]);
+        if (g->op == GIR_CONST && g->attr.f == 0) continue; /* the loss does not depend on it */
+        x[(*n)++] = (trained){x[k].param, w[k], grad[k]};
+    }
+    return NULL;
+}
+
+gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params, const gn_train_param *params,
+                         const gn_train_spec *spec, gir_program **step)
+{
+    gir_id value = 0;
+    int n = 0;
+    GN_TRY(check_spec(spec));
+    GN_TRY(find_loss(loss, &value));
+    trainer t = {.p = gir_clone(a, loss), .spec = spec};
+    t.p->name = "step";
+    trained *x = GN_NEW_N(a, trained, n_params);
+    GN_TRY(gradients(t.p, value, n_params, params, x, &n));
+    begin_step(&t);
+    if (spec->clip_norm > 0) clip_norm(&t, x, n);
+    if (spec->clip_value > 0) clip_value(&t, x, n);
+    for (int k = 0; k < n; k++) {
+        t.p->loc = gir_at(t.p, x[k].w)->loc;
+        update(&t, x[k].param->name, spec->optimizer == GN_SGD ? sgd(&t, &x[k]) : adam(&t, &x[k]));
+    }
+    t.p->loc = (gir_loc){0};
+    end_step(&t);
+    *step = t.p;
+    return NULL;
+}
