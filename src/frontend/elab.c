@@ -260,6 +260,14 @@ static gn_status *check(const gir_program *program)
     return program ? gn_status_annotate(gir_verify(program), "program %s of the front end", program->name) : NULL;
 }
 
+/* Data without labels trains only towards what the block declares. */
+static bool declares_input(const ast_decl *train)
+{
+    for (uint32_t i = 0; i < train->items.n; i++)
+        if (!train->items.p[i].a) return true;
+    return false;
+}
+
 static gn_status *elaborate(elab *E, plan *p, gn_model *m)
 {
     GN_TRY(hyperparameters(E, p, p->model, &p->hyper));
@@ -272,7 +280,7 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     GN_TRY(gn_diags_status(E->diags));
     m->eval = make_eval(E, p);
     GN_TRY(default_train(E, p));
-    if (p->train.decl && E->shape->n_classes > 0) {
+    if (p->train.decl && (E->shape->n_classes > 0 || declares_input(p->train.decl))) {
         m->loss = make_loss(E, p, "loss", MODE_TRAIN);
         el_train_spec(E, &p->train, &m->train);
         if (m->train.monitor_loss) m->val_loss = make_loss(E, p, "val_loss", MODE_VAL);

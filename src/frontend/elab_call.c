@@ -193,14 +193,6 @@ static const char *join_path(elab *E, const char *a, const char *b)
     return gn_arena_printf(E->arena, "%s.%s", a, b);
 }
 
-static bool same_layer(const instance *a, const instance *b)
-{
-    if (a->decl != b->decl) return false;
-    for (uint32_t k = 0; k < a->decl->hyper.n; k++)
-        if (!val_equal(&a->hyper[k], &b->hyper[k])) return false;
-    return true;
-}
-
 /* Gives an instance its name under the layer that is running.  When that layer runs again, what it makes under the
  * same name is what it made before. */
 static instance *adopt(elab *E, instance *it, const char *name, const char *file, gn_span at)
@@ -215,7 +207,9 @@ static instance *adopt(elab *E, instance *it, const char *name, const char *file
     }
     if (c) {
         c->stamp = owner->applications;
-        if (same_layer(c->instance, it)) return c->instance;
+        const value old = {.kind = VAL_INSTANCE, .u.instance = c->instance};
+        const value new = {.kind = VAL_INSTANCE, .u.instance = it};
+        if (c->instance && val_equal(&old, &new)) return c->instance;
         el_error(E, at, "`%s` was made with other hyperparameters when this layer was applied before", name);
         return it;
     }

@@ -28,6 +28,15 @@ value val_tensor(gir_id id, const char **axes)
 bool val_is_number(const value *v) { return v->kind == VAL_INT || v->kind == VAL_FLOAT; }
 double val_number(const value *v) { return v->kind == VAL_INT ? (double)v->u.i : v->u.f; }
 
+/* Made of the same layer with equal hyperparameters. */
+static bool same_layer(const instance *a, const instance *b)
+{
+    if (a->decl != b->decl) return false;
+    for (uint32_t k = 0; k < a->decl->hyper.n; k++)
+        if (!val_equal(&a->hyper[k], &b->hyper[k])) return false;
+    return true;
+}
+
 bool val_equal(const value *a, const value *b)
 {
     if (val_is_number(a) && val_is_number(b)) {
@@ -48,7 +57,7 @@ bool val_equal(const value *a, const value *b)
     case VAL_GRAPH: return a->graph->id == b->graph->id && a->graph->weight == b->graph->weight;
     case VAL_DECL: return a->u.decl == b->u.decl;
     case VAL_BUILTIN: return a->u.builtin == b->u.builtin;
-    case VAL_INSTANCE: return a->u.instance == b->u.instance;
+    case VAL_INSTANCE: return same_layer(a->u.instance, b->u.instance);
     default: return true;
     }
 }
