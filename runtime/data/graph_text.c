@@ -20,6 +20,7 @@
 typedef struct parser {
     const char *origin;
     gn_text text;
+    int64_t size; /* of the file */
     gn_span line; /* what is left of the line */
     gn_dataset *d;
     gn_edges edges;
@@ -50,7 +51,7 @@ static gn_status *next_float(parser *p, float *out)
 /* A node of its own line needs few bytes: more nodes than ten for each byte of the file are refused. */
 static gn_status *do_nodes(parser *p)
 {
-    int64_t limit = (p->text.end - p->text.p) * 10;
+    int64_t limit = p->size * 10;
     if (p->has_nodes) LINE_FAIL(p, "`nodes` was given before");
     GN_TRY(next_int(p, "a number of nodes", (limit < GN_MAX_NODES ? limit : GN_MAX_NODES) + 1, &p->d->n_nodes));
     p->has_nodes = true;
@@ -85,7 +86,7 @@ static gn_status *do_features(parser *p)
         for (int64_t i = 0; i < d->n_nodes; i++) d->x[i * d->n_nodes + i] = 1;
         return NULL;
     }
-    int64_t limit = (p->text.end - p->text.p) / (d->n_nodes ? d->n_nodes : 1) + 2;
+    int64_t limit = p->size / (d->n_nodes ? d->n_nodes : 1) + 2; /* every row is written out */
     GN_TRY(next_int(p, "`identity` or a number of features", limit, &d->n_features));
     GN_MEM(d->x, d->n_nodes * d->n_features);
     return NULL;
@@ -182,7 +183,7 @@ static gn_status *parse(parser *p)
 
 gn_status *gn_graph_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset **out)
 {
-    parser p = {.origin = r->origin, .text = {bytes, (const char *)bytes + n, 0}};
+    parser p = {.origin = r->origin, .text = {bytes, (const char *)bytes + n, 0}, .size = (int64_t)n};
     gn_status *s = parse(&p);
     gn_edges_free(&p.edges);
     if (s) {

@@ -106,9 +106,23 @@ static gn_status *list_members(gn_zip *z)
     return NULL;
 }
 
+/* minizip takes missing bytes at the very end for zeros: the end record must be there whole, and last. */
+static gn_status *check_end(const unsigned char *p, size_t n, const char *origin)
+{
+    enum { END = 22, MAX_COMMENT = 65535 };
+    for (size_t comment = 0; comment <= MAX_COMMENT && comment + END <= n; comment++) {
+        const unsigned char *end = p + n - END - comment;
+        if (memcmp(end, "PK\5\6", 4) != 0) continue;
+        if (((size_t)end[20] | (size_t)end[21] << 8) == comment) return NULL;
+        break;
+    }
+    GN_FAIL(GN_ERR_DATA, "%s: no zip directory at the end: truncated, or not a zip file", origin);
+}
+
 gn_status *gn_zip_open(const void *bytes, size_t n, const char *origin, gn_zip **out)
 {
     gn_zip *z;
+    GN_TRY(check_end(bytes, n, origin));
     GN_MEM(z, 1);
     *z = (gn_zip){.origin = origin, .p = bytes, .n = n};
     zlib_filefunc64_def io = {.zopen64_file = io_open,
@@ -120,7 +134,8 @@ gn_status *gn_zip_open(const void *bytes, size_t n, const char *origin, gn_zip *
                               .zerror_file = io_none,
                               .opaque = z};
     z->unz = unzOpen2_64(origin, &io);
-    gn_status *s = z->unz ? list_members(z) : GN_ERROR(GN_ERR_DATA, "%s: no zip directory: truncated?", origin);
+    gn_status *s =
+        z->unz ? list_members(z) : GN_ERROR(GN_ERR_DATA, "%s: no zip directory: truncated, or not a zip file", origin);
     if (s)
         gn_zip_close(z);
     else

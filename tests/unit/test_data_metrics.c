@@ -1,0 +1,105 @@
+/* Metrics against scikit-learn 1.9.1.  The figures come from
+ *   L = [[2,1,0],[.5,.25,.25],[0,3,1],[1,1,1],[-1,0,2],[0,0,5],[.5,2,2],[1,0,.75],[0,1,-1],[3,3,0]], softmax P
+ *   y = [0,1,1,0,2,2,2,0,1,1]; p = L.argmax(1)
+ *   accuracy_score(y, p); {precision,recall,f1}_score(y, p, average="macro", zero_division=0)
+ *   roc_auc_score(y, P, multi_class="ovr"); average_precision_score(np.eye(3)[y], P, average="macro")
+ * and the same calls for the other cases, with L[:,1] - L[:,0] as the score of two classes. */
+/* links: runtime base */
+#include "data_fixture.h"
+
+#include "runtime/data/metrics.h"
+
+#include <math.h>
+
+static const float three[] = {2, 1, 0, .5f, .25f, .25f, 0, 3, 1,    1, 1, 1,  -1, 0, 2,
+                              0, 0, 5, .5f, 2,    2,    1, 0, .75f, 0, 1, -1, 3,  3, 0};
+static const int32_t three_y[] = {0, 1, 1, 0, 2, 2, 2, 0, 1, 1};
+static const float two[] = {0, 1, 1, 0, .5f, .5f, 2, 2.5f, 0, 3, 1, 1, 0, -1, .25f, .75f};
+static const int32_t two_y[] = {1, 0, 1, 0, 1, 0, 0, 1};
+
+static void near(double a, double b) { ck_assert_msg(fabs(a - b) < 1e-12, "%.17g, expected %.17g", a, b); }
+
+START_TEST(agrees_with_scikit_learn)
+{
+    gn_metrics m;
+    must(gn_metrics_compute(three, 10, 3, three_y, NULL, &m));
+    ck_assert_int_eq(m.n, 10);
+    near(m.accuracy, 0.7);
+    near(m.precision_macro, 0.7555555555555555);
+    near(m.recall_macro, 0.7222222222222222);
+    near(m.f1_macro, 0.7071428571428572);
+    near(m.precision_micro, 0.7);
+    near(m.recall_micro, 0.7);
+    near(m.f1_micro, 0.7);
+    near(m.roc_auc, 0.9246031746031745);
+    near(m.average_precision, 0.8907407407407407);
+    must(gn_metrics_compute(two, 8, 2, two_y, NULL, &m));
+    near(m.accuracy, 0.75);
+    near(m.precision_macro, 0.75);
+    near(m.f1_macro, 0.75);
+    near(m.roc_auc, 0.875);
+    near(m.average_precision, 0.8541666666666666);
+}
+END_TEST
+
+/* y = [0,0,1,1], p = [0,2,0,0]: class 1 is never said, class 2 never is. */
+START_TEST(macro_means_run_over_what_occurs)
+{
+    static const float logits[] = {1, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+    static const int32_t y[] = {0, 0, 1, 1};
+    gn_metrics m;
+    must(gn_metrics_compute(logits, 4, 4, y, NULL, &m));
+    near(m.precision_macro, 0.1111111111111111);
+    near(m.recall_macro, 0.16666666666666666);
+    near(m.f1_macro, 0.13333333333333333);
+    ck_assert(isnan(m.roc_auc) && isnan(m.average_precision));
+}
+END_TEST
+
+START_TEST(rows_count_by_mask_and_label)
+{
+    static const uint8_t mask[] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0};
+    int32_t y[10];
+    memcpy(y, three_y, sizeof y);
+    near(gn_accuracy(three, 10, 3, three_y, NULL), 0.7);
+    near(gn_accuracy(three, 10, 3, three_y, mask), 1);
+    y[0] = -1;
+    y[5] = 1;
+    near(gn_accuracy(three, 10, 3, y, mask), 0);
+    y[5] = -1;
+    ck_assert(isnan(gn_accuracy(three, 10, 3, y, mask)));
+    ck_assert(isnan(gn_accuracy(three, 0, 3, y, NULL)));
+    gn_metrics m;
+    must(gn_metrics_compute(three, 10, 3, y, mask, &m));
+    ck_assert(m.n == 0 && isnan(m.accuracy) && isnan(m.f1_macro));
+    y[1] = 3;
+    MUST_FAIL(gn_metrics_compute(three, 10, 3, y, NULL, &m), GN_ERR_USAGE, "row 1 has class 3");
+    MUST_FAIL(gn_metrics_compute(three, 10, 0, y, NULL, &m), GN_ERR_USAGE, "0 classes");
+}
+END_TEST
+
+START_TEST(nan_is_never_right_and_ties_go_low)
+{
+    static const float logits[] = {NAN, 0, 0, NAN, 1, 1, 0, 1};
+    static const int32_t y[] = {1, 0, 0, 1};
+    gn_metrics m;
+    near(gn_accuracy(logits, 4, 2, y, NULL), 0.5);
+    must(gn_metrics_compute(logits, 4, 2, y, NULL, &m));
+    near(m.accuracy, 0.5);
+    near(m.precision_micro, 1);
+    near(m.recall_micro, 0.5);
+    ck_assert(isnan(m.roc_auc));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("metrics");
+    TCase *t = tcase_create("metrics");
+    tcase_add_test(t, agrees_with_scikit_learn);
+    tcase_add_test(t, macro_means_run_over_what_occurs);
+    tcase_add_test(t, rows_count_by_mask_and_label);
+    tcase_add_test(t, nan_is_never_right_and_ties_go_low);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}
