@@ -73,12 +73,18 @@ static gn_compile_options options_of(const gn_session *s)
     return o;
 }
 
+/* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
+ * where it finds little left to do. */
 static gn_status *compile_unit(gn_session *s, const gir_program *p, bool keep_data, gn_unit *u)
 {
+    static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
     if (!p) return NULL;
     gn_compile_options o = options_of(s);
-    gir_program *prepare = NULL, *rest = (gir_program *)p;
-    (void)keep_data;
+    gir_program *whole, *prepare, *rest;
+    GN_TRY(gn_passes_run(s->arena, p, &o.pass, &s->pass_count, &whole));
+    prepare = NULL;
+    rest = whole;
+    if (!o.pass.eager) GN_TRY(gn_pass_hoist(s->arena, whole, keep_data ? 7 : 0, data, &prepare, &rest));
     if (prepare) GN_TRY(gn_compile(s->arena, prepare, &o, &s->pass_count, &u->prepare_code));
     return gn_compile(s->arena, rest, &o, &s->pass_count, &u->code);
 }
@@ -88,7 +94,7 @@ static gn_status *compile_all(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(compile_unit(s, s->model->eval, false, &s->eval));
     if (s->opt.train) {
-        GN_TRY(gn_training_step(s->arena, s->model, s->opt.epochs, &s->step_gir));
+        GN_TRY(gn_training_step(s->arena, s->model, &s->step_gir));
         GN_TRY(compile_unit(s, s->step_gir, s->opt.keep_static, &s->step));
         GN_TRY(compile_unit(s, s->model->val_loss, s->opt.keep_static, &s->val_loss));
     }
@@ -107,14 +113,17 @@ static bool has_slot(const gn_compiled *c, gn_slot_kind kind, const char *name)
 
 static bool any_slot(const gn_session *s, gn_slot_kind kind, const char *name)
 {
-    return has_slot(s->eval.code, kind, name) || has_slot(s->step.code, kind, name) ||
-           has_slot(s->val_loss.code, kind, name);
+    const gn_unit *u[] = {&s->eval, &s->step, &s->val_loss};
+    for (int k = 0; k < 3; k++)
+        if (has_slot(u[k]->code, kind, name) || has_slot(u[k]->prepare_code, kind, name)) return true;
+    return false;
 }
 
 static bool any_pattern(const gn_session *s)
 {
-    const gn_compiled *c[] = {s->eval.code, s->step.code, s->val_loss.code};
-    for (int u = 0; u < 3; u++)
+    const gn_compiled *c[] = {s->eval.code,         s->step.code,         s->val_loss.code,
+                              s->eval.prepare_code, s->step.prepare_code, s->val_loss.prepare_code};
+    for (int u = 0; u < 6; u++)
         for (int k = 0; c[u] && k < c[u]->artifact->n_graphs; k++)
             if (c[u]->artifact->graphs[k].pattern_of) return true;
     return false;
@@ -171,27 +180,58 @@ static gn_status *make_state(gn_session *s)
     return add_state(s, s->model->val_loss);
 }
 
+/* Everything a program may read, by name: data, state, and what was prepared. */
+static gn_binding *bindings(gn_session *s, const gn_unit *u, int *n)
+{
+    const gn_dataset *d = s->data;
+    enum { DATA = 8 };
+    int kept = u->prepare ? u->prepare_code->artifact->n_slots : 0;
+    gn_binding *b = GN_NEW_N(s->arena, gn_binding, DATA + s->state.n + kept);
+    int64_t nodes = d->n_nodes;
+    const float *x = d->x ? d->x : s->x_dense;
+    *n = 0;
+    if (x) b[(*n)++] = (gn_binding){"x", GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
+    if (d->y) b[(*n)++] = (gn_binding){"y", GN_I32, nodes, 1, d->y};
+    if (d->train_mask) b[(*n)++] = (gn_binding){"train_mask", GN_BOOL, nodes, 1, d->train_mask};
+    if (d->val_mask) b[(*n)++] = (gn_binding){"val_mask", GN_BOOL, nodes, 1, d->val_mask};
+    if (d->test_mask) b[(*n)++] = (gn_binding){"test_mask", GN_BOOL, nodes, 1, d->test_mask};
+    if (s->edge_weight) b[(*n)++] = (gn_binding){"g.weight", GN_F32, d->n_edges, 1, s->edge_weight};
+    if (s->edge_attr) b[(*n)++] = (gn_binding){"g.attr", GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
+    gn_state_bindings(&s->state, b + *n);
+    *n += s->state.n;
+    for (int k = 0; k < kept; k++) {
+        const gn_slot *slot = &u->prepare_code->artifact->slots[k];
+        if (slot->kind != GN_SLOT_OUTPUT) continue;
+        int64_t elems = 0;
+        const void *data = gn_instance_output(u->prepare, slot->name, &elems);
+        int64_t rows = slot->elems.sym < 0 ? 1 : slot->row_elems ? elems / slot->row_elems : 0;
+        b[(*n)++] = (gn_binding){slot->name, slot->elem, rows, slot->row_elems, (void *)(uintptr_t)data};
+    }
+    return b;
+}
+
+static gn_status *bind_code(gn_session *s, const gn_unit *u, const gn_compiled *code, const gn_unit *like,
+                            gn_instance **out)
+{
+    int n;
+    gn_binding *b = bindings(s, u, &n);
+    gn_graph_binding g[2] = {{"g", s->graph}, {"x", s->x_pattern}};
+    const gn_instance *shared = u->prepare ? u->prepare : like ? like->instance : NULL;
+    return gn_instance_new(code->artifact, s->x_pattern ? 2 : 1, g, n, b, s->pool, shared, out);
+}
+
 static gn_status *bind_unit(gn_session *s, gn_unit *u, const gn_unit *like)
 {
     if (!u->code) return NULL;
-    const gn_dataset *d = s->data;
-    enum { DATA = 8 };
-    gn_binding *b = GN_NEW_N(s->arena, gn_binding, DATA + s->state.n);
-    int n = 0;
-    int64_t nodes = d->n_nodes;
-    const float *x = d->x ? d->x : s->x_dense;
-    if (x) b[n++] = (gn_binding){"x", GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
-    if (d->y) b[n++] = (gn_binding){"y", GN_I32, nodes, 1, d->y};
-    if (d->train_mask) b[n++] = (gn_binding){"train_mask", GN_BOOL, nodes, 1, d->train_mask};
-    if (d->val_mask) b[n++] = (gn_binding){"val_mask", GN_BOOL, nodes, 1, d->val_mask};
-    if (d->test_mask) b[n++] = (gn_binding){"test_mask", GN_BOOL, nodes, 1, d->test_mask};
-    if (s->edge_weight) b[n++] = (gn_binding){"g.weight", GN_F32, d->n_edges, 1, s->edge_weight};
-    if (s->edge_attr) b[n++] = (gn_binding){"g.attr", GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
-    gn_state_bindings(&s->state, b + n);
-    n += s->state.n;
-    gn_graph_binding g[2] = {{"g", s->graph}, {"x", s->x_pattern}};
-    return gn_instance_new(u->code->artifact, s->x_pattern ? 2 : 1, g, n, b, s->pool, like ? like->instance : NULL,
-                           &u->instance);
+    if (u->prepare_code) {
+        double t0 = gn_now_ms();
+        gn_instance *prepare;
+        GN_TRY(bind_code(s, u, u->prepare_code, like, &prepare));
+        u->prepare = prepare;
+        gn_instance_run(prepare);
+        u->prepare_ms = gn_now_ms() - t0;
+    }
+    return bind_code(s, u, u->code, like, &u->instance);
 }
 
 static gn_status *bind_all(gn_session *s)

@@ -7,7 +7,7 @@
 /* A whole text file into the arena. GN_ERR_IO. */
 GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n);
 
-/* The loss program with gradients and optimizer. epochs < 0: the train block's. */
-GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, int64_t epochs, gir_program **out);
+/* The loss program with gradients and optimizer. */
+GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, gir_program **out);
 
 #endif

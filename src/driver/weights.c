@@ -1,7 +1,9 @@
 /* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch Geometric. */
 #include "driver/session_impl.h"
+#include "base/map.h"
 #include "runtime/data/tensorfile.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +107,7 @@ gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_
 {
     enum { LIMIT = 16 << 20 };
     FILE *f = fopen(path, "rb");
-    if (!f) GN_FAIL(GN_ERR_IO, "%s: %m", path);
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
     gn_buf b = {.arena = a};
     char part[4096];
     size_t got;

@@ -47,6 +47,10 @@ GN_NODISCARD gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const 
 GN_PASSES(X)
 #undef X
 
+/* Splits off what depends on graphs and the named inputs alone (hoist.c). *prepare: NULL when there is nothing to keep. */
+GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs,
+                                      gir_program **prepare, gir_program **rest);
+
 /* Over the loop IR: cleans a kernel up and verifies it. */
 GN_NODISCARD gn_status *gn_pass_kir(kir_kernel *k);
 

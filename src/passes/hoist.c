@@ -1,0 +1,136 @@
+/* hoist: splits a program into what is computed once a graph and what is computed at every run.
+ * Needs: a verified program.  Keeps: the outputs of the two together, bit for bit.  Makes: `prepare` with outputs
+ * "kept.<k>", and `rest`, which reads them as inputs of those names; prepare is NULL when there is nothing to keep.
+ *
+ * A value is static when it depends on graphs, constants and inputs that the caller declares static.  Of the static
+ * values that others read, those are kept that took real work (a sum over edges or rows, a product, a division, a
+ * root): the rest is cheaper to compute again than to read. */
+#include "passes/passes.h"
+
+#include <string.h>
+
+typedef struct hoister {
+    const gir_program *p;
+    bool *fixed;  /* static */
+    bool *work;   /* static, and took real work */
+    bool *keep;
+    int n_inputs;
+    const char *const *inputs;
+} hoister;
+
+static bool static_input(const hoister *z, const char *name)
+{
+    for (int k = 0; k < z->n_inputs; k++)
+        if (!strcmp(z->inputs[k], name)) return true;
+    return false;
+}
+
+static bool is_work(gir_op op)
+{
+    switch (op) {
+    case GIR_SCATTER:
+    case GIR_SPACE_REDUCE:
+    case GIR_REDUCE:
+    case GIR_MATMUL:
+    case GIR_CARRY:
+    case GIR_UNCARRY:
+    case GIR_DIV:
+    case GIR_RECIP:
+    case GIR_SQRT:
+    case GIR_RSQRT:
+    case GIR_POW:
+    case GIR_EXP:
+    case GIR_LOG: return true;
+    default: return false;
+    }
+}
+
+static void find_static(hoister *z)
+{
+    const gir_program *p = z->p;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        switch ((gir_op)n->op) {
+        case GIR_STATE:
+        case GIR_RANDOM:
+        case GIR_RNG_KEY: continue;
+        case GIR_INPUT: z->fixed[v] = static_input(z, n->attr.name); continue;
+        default: break;
+        }
+        bool fixed = true, work = is_work((gir_op)n->op);
+        for (int k = 0; k < n->n_in; k++) {
+            gir_id o = gir_in(p, v, k);
+            if (gir_type_of(p, o)->is_graph) continue;
+            fixed = fixed && z->fixed[o];
+            work = work || z->work[o];
+        }
+        z->fixed[v] = fixed;
+        z->work[v] = fixed && work && !n->type.is_graph;
+    }
+}
+
+/* A view or a gather of something kept is not worth keeping itself: what it reads is. */
+static void keep(hoister *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    if (!z->work[v] || z->keep[v]) return;
+    bool looks_through = gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CAST || n->op == GIR_DETACH;
+    if (!looks_through) {
+        z->keep[v] = true;
+        return;
+    }
+    for (int k = 0; k < n->n_in; k++) keep(z, gir_in(z->p, v, k));
+}
+
+static gir_program *make_prepare(hoister *z, gn_arena *a, gir_id *map)
+{
+    const gir_program *p = z->p;
+    gir_program *to = gir_program_new(a, gn_arena_printf(a, "%s_prepare", p->name));
+    gir_clone_frame(to, p);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        if (z->fixed[v]) map[v] = gir_clone_node(to, p, v, map);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        if (z->keep[v]) gir_output_add(to, GIR_OUTPUT, gn_arena_printf(a, "kept.%u", v), map[v]);
+    return to;
+}
+
+static gir_program *make_rest(hoister *z, gn_arena *a, gir_id *map)
+{
+    const gir_program *p = z->p;
+    gir_program *to = gir_program_new(a, p->name);
+    gir_clone_frame(to, p);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        to->loc = gir_at(p, v)->loc;
+        map[v] = z->keep[v] ? gir_leaf(to, GIR_INPUT, gn_arena_printf(a, "kept.%u", v), gir_type_of(p, v))
+                            : gir_clone_node(to, p, v, map);
+    }
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        gir_output_add(to, p->outputs.p[k].kind, p->outputs.p[k].name, map[p->outputs.p[k].value]);
+    return to;
+}
+
+gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs,
+                         gir_program **prepare, gir_program **rest)
+{
+    uint32_t n = in->nodes.n;
+    hoister z = {.p = in, .n_inputs = n_inputs, .inputs = inputs};
+    z.fixed = GN_NEW_N(a, bool, n);
+    z.work = GN_NEW_N(a, bool, n);
+    z.keep = GN_NEW_N(a, bool, n);
+    find_static(&z);
+    for (gir_id v = 1; v < n; v++) {
+        if (z.fixed[v]) continue;
+        for (int k = 0; k < gir_at(in, v)->n_in; k++) keep(&z, gir_in(in, v, k));
+    }
+    for (uint32_t k = 0; k < in->outputs.n; k++) keep(&z, in->outputs.p[k].value);
+    bool any = false;
+    for (gir_id v = 1; v < n; v++) any = any || z.keep[v];
+    *prepare = NULL;
+    *rest = (gir_program *)in;
+    if (!any) return NULL;
+    gir_id *map = GN_NEW_N(a, gir_id, n);
+    *prepare = make_prepare(&z, a, map);
+    memset(map, 0, n * sizeof *map);
+    *rest = make_rest(&z, a, map);
+    return NULL;
+}
