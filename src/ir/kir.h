@@ -131,6 +131,10 @@ int kir_sym_add(kir_kernel *k, const char *name); /* the number of that name, ne
 /* At the cursor, which moves past it.  `elem` is filled in where the operands determine it. */
 kir_id kir_emit(kir_kernel *k, kir_cursor *c, const kir_inst *inst);
 
+/* kir_clone.c: a copy with instructions in textual order, numbered from 1, without what is not linked.  Needs a kernel that
+ * verifies.  map (may be NULL) gives the new id of each old one, 0 where it has gone. */
+kir_kernel *kir_clone(gn_arena *a, const kir_kernel *k, kir_id *map);
+
 /* text: kir_print.c, kir_parse.c.  parse(print(k)) is the identity up to the numbering of instructions and the places of
  * constants and symbols: those are written where they are used, and parsed to an instruction in front of their user.
  * Values are numbered in textual order.  `sym` declares a run-time symbol, in the order of their numbers; so does its

@@ -302,21 +302,6 @@ static void block(simplifier *s, kir_id at)
 
 /* Kernels ------------------------------------------------------------------------------------------------------------------ */
 
-static void copy_block(const kir_kernel *k, kir_kernel *to, kir_cursor c, kir_id at, kir_id *map)
-{
-    for (; at; at = kir_at(k, at)->next) {
-        kir_inst i = *kir_at(k, at);
-        kir_id body = i.body;
-        i.body = i.next = 0;
-        i.a = map[i.a];
-        i.b = map[i.b];
-        i.c = map[i.c];
-        i.ref = map[i.ref];
-        map[at] = kir_emit(to, &c, &i);
-        copy_block(k, to, (kir_cursor){.owner = map[at]}, body, map);
-    }
-}
-
 static kir_kernel *same_signature(const kir_kernel *k)
 {
     kir_kernel *to = kir_kernel_new(k->arena, k->name);
@@ -341,8 +326,7 @@ gn_status *kir_simplify(kir_kernel *k)
     GN_PUSH(k->arena, s.level_of, 0);
     block(&s, k->top);
     kir_remove_dead(s.k);
-    kir_kernel *compact = same_signature(k);
-    copy_block(s.k, compact, (kir_cursor){0}, s.k->top, GN_NEW_N(k->arena, kir_id, s.k->insts.n));
+    kir_kernel *compact = kir_clone(k->arena, s.k, NULL);
     k->insts = compact->insts;
     k->top = compact->top;
     return NULL;
