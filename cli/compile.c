@@ -1,9 +1,154 @@
-#include "cli/command.h"
+#include "cli/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Stages ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct named_unit {
+    const char *name;
+    const gn_compiled *code;
+} named_unit;
+
+enum { MAX_UNITS = 6 };
+
+static int units_of(const gn_session *s, named_unit *u)
+{
+    const named_unit all[MAX_UNITS] = {
+        {"eval_prepare", s->eval.prepare_code}, {"eval", s->eval.code},
+        {"step_prepare", s->step.prepare_code}, {"step", s->step.code},
+        {"val_loss_prepare", s->val_loss.prepare_code}, {"val_loss", s->val_loss.code},
+    };
+    int n = 0;
+    for (int k = 0; k < MAX_UNITS; k++)
+        if (all[k].code) u[n++] = all[k];
+    return n;
+}
+
+static gn_status *emit_code(const gn_cli *cli, const gn_session *s, gn_emit what, gn_buf *out)
+{
+    named_unit u[MAX_UNITS];
+    int n = units_of(s, u), total = 0;
+    for (int k = 0; k < n; k++) total += u[k].code->n_kernels;
+    const kir_kernel **kernels = GN_NEW_N(cli->arena, const kir_kernel *, total + 1);
+    total = 0;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < u[k].code->n_kernels; i++) kernels[total++] = u[k].code->kernels[i];
+    gn_codegen_options o = {.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1};
+    return gn_cpu_emit(kernels, total, &o, what, out);
+}
+
+static void emit_dot(const gn_session *s, gn_buf *out)
+{
+    named_unit u[MAX_UNITS];
+    int n = units_of(s, u);
+    gn_buf_add(out, "digraph gnnc {\n  node [shape = box, fontname = monospace];\n");
+    for (int k = 0; k < n; k++) {
+        const fusion *f = u[k].code->f;
+        for (uint32_t r = 0; r < f->regions.n; r++) {
+            gn_buf_printf(out, "  subgraph cluster_%s_%u {\n    label = \"%s region %u\";\n", u[k].name, r, u[k].name, r);
+            for (uint32_t m = 0; m < f->regions.p[r].members.n; m++) {
+                gir_id v = f->regions.p[r].members.p[m];
+                gn_buf_printf(out, "    %s_%u [label = \"%%%u %s\"%s];\n", u[k].name, v, v,
+                              gir_ops[gir_at(f->p, v)->op].text, f->stored[v] ? ", style = bold" : "");
+            }
+            gn_buf_add(out, "  }\n");
+        }
+        for (gir_id v = 1; v < f->p->nodes.n; v++) {
+            if (f->place[v] == FU_UNUSED) continue;
+            if (f->place[v] != FU_REAL)
+                gn_buf_printf(out, "  %s_%u [label = \"%%%u %s\", style = dashed];\n", u[k].name, v, v,
+                              gir_ops[gir_at(f->p, v)->op].text);
+            for (int i = 0; i < gir_at(f->p, v)->n_in; i++)
+                gn_buf_printf(out, "  %s_%u -> %s_%u;\n", u[k].name, gir_in(f->p, v, i), u[k].name, v);
+        }
+    }
+    gn_buf_add(out, "}\n");
+}
+
+static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, gn_buf *out)
+{
+    const char *what = cli->opt.emit;
+    named_unit u[MAX_UNITS];
+    int n = units_of(s, u);
+    gn_buf_add(out, "");
+    if (!strcmp(what, "ast")) {
+        gn_ast_print(s->ast, out);
+    } else if (!strcmp(what, "gir")) {
+        for (int k = 0; k < n; k++) gir_print(u[k].code->gir, out);
+    } else if (!strcmp(what, "kir")) {
+        for (int k = 0; k < n; k++)
+            for (int i = 0; i < u[k].code->n_kernels; i++) kir_print(u[k].code->kernels[i], out);
+    } else if (!strcmp(what, "dot")) {
+        emit_dot(s, out);
+    } else {
+        return emit_code(cli, s, !strcmp(what, "llvm") ? GN_EMIT_LLVM : !strcmp(what, "asm") ? GN_EMIT_ASM : GN_EMIT_OBJ,
+                         out);
+    }
+    return NULL;
+}
+
+static gn_status *write_out(const gn_cli *cli, const gn_buf *b)
+{
+    FILE *f = cli->opt.output ? fopen(cli->opt.output, "wb") : stdout;
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", cli->opt.output, strerror(errno));
+    bool bad = fwrite(b->p, 1, b->n, f) != b->n;
+    if (cli->opt.output) bad = fclose(f) != 0 || bad;
+    if (bad) GN_FAIL(GN_ERR_IO, "%s: cannot be written: %s", cli->opt.output ? cli->opt.output : "standard output", strerror(errno));
+    return NULL;
+}
+
+/* Report ------------------------------------------------------------------------------------------------------------ */
+
+static void report_unit(const named_unit *u, const gn_instance *in)
+{
+    const gn_compiled *c = u->code;
+    printf("%s: %u operators in %u regions, %d kernels, %" PRId64 " bytes of code", u->name, c->gir->nodes.n - 1,
+           c->f->regions.n, c->n_kernels, c->stats.code_bytes);
+    if (in) printf(", %" PRId64 " bytes planned", gn_instance_arena_bytes(in));
+    printf("\n  passes %.1f ms, lowering %.1f ms, LLVM: build %.1f, optimise %.1f, emit %.1f, load %.1f ms\n", c->pass_ms,
+           c->lower_ms, c->stats.build_ms, c->stats.optimise_ms, c->stats.emit_ms, c->stats.load_ms);
+}
+
+static void report(const gn_cli *cli, const gn_session *s)
+{
+    named_unit u[MAX_UNITS];
+    int n = units_of(s, u);
+    printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
+    for (int k = 0; k < s->model->n_defaults; k++) printf("  %s\n", s->model->defaults_used[k]);
+    for (int k = 0; k < n; k++) {
+        const gn_instance *in = u[k].code == s->eval.code ? s->eval.instance : u[k].code == s->step.code ? s->step.instance : NULL;
+        report_unit(&u[k], in);
+        if (cli->opt.verbose) {
+            gn_buf b = {.arena = cli->arena};
+            gn_fusion_print(u[k].code->f, &b);
+            if (b.n) fputs(b.p, stdout);
+        }
+    }
+    printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->compile_ms);
+}
 
 static gn_status *compile(gn_cli *cli)
 {
-    (void)cli;
-    GN_FAIL(GN_ERR_INTERNAL, "compile: not connected");
+    gn_session_options o;
+    GN_TRY(gn_cli_session_options(cli, &o));
+    o.train = true;
+    o.keep_static = true;
+    o.no_code = cli->opt.emit != NULL;
+    gn_session *s;
+    GN_TRY(gn_session_new(cli->arena, &o, &s));
+    gn_status *status = NULL;
+    if (cli->opt.emit) {
+        gn_buf b = {.arena = cli->arena};
+        status = emit_stage(cli, s, &b);
+        if (!status) status = write_out(cli, &b);
+    } else {
+        gn_cli_describe(cli, s);
+        report(cli, s);
+    }
+    gn_session_free(s);
+    return status;
 }
 
 const gn_command gn_command_compile = {
@@ -11,7 +156,7 @@ const gn_command gn_command_compile = {
     .usage = "[compile] MODEL.gnn [options]",
     .summary = "compile a model; --emit shows a stage",
     .about = "Compiles a model for the shapes of its data and says what came of it: operators, kernels,\n"
-             "memory, and what was fused or why not.  Nothing is run.\n",
+             "memory, and with -v what was fused.  Nothing is run.\n",
     .examples = "  gnnc samples/gcn.gnn                           what the model becomes\n"
                 "  gnnc samples/gcn.gnn --emit=gir -O eager       the tensor IR, unoptimised\n"
                 "  gnnc samples/gcn.gnn --emit=asm -o gcn.s       machine code\n"

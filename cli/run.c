@@ -99,11 +99,13 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     int64_t n = cli->opt.repeat > 0 ? cli->opt.repeat : 1;
     double *us = GN_NEW_N(cli->arena, double, n);
     if (n > 1) gn_session_eval(s);
+    if (cli->opt.verbose) gn_instance_profile(s->eval.instance, true);
     for (int64_t k = 0; k < n; k++) {
         double t0 = gn_now_ms();
         gn_session_eval(s);
         us[k] = (gn_now_ms() - t0) * 1e3;
     }
+    if (cli->opt.verbose) gn_cli_profile("eval", &s->eval);
     if (cli->opt.predictions) GN_TRY(write_predictions(cli, s));
     if (cli->opt.json) return report_json(s, us, n);
     report_text(s, us, n, cli->opt.weights != NULL);

@@ -82,3 +82,16 @@ void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n)
     gn_json_double(j, "p90", quantile(x, n, 0.9));
     gn_json_end(j);
 }
+
+void gn_cli_profile(const char *name, const gn_unit *u)
+{
+    if (!u->instance) return;
+    int n = u->code->artifact->n_launches;
+    int64_t runs = 0, *ns = calloc((size_t)n + 1, sizeof *ns);
+    if (!ns) return;
+    gn_instance_times(u->instance, ns, &runs);
+    if (runs) fprintf(stderr, "%s, microseconds a run:\n", name);
+    for (int k = 0; k < n && runs; k++)
+        fprintf(stderr, "  %10.2f  %s\n", (double)ns[k] / (double)runs * 1e-3, u->code->artifact->launches[k].name);
+    free(ns);
+}

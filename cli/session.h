@@ -14,6 +14,9 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s);
 /* model, data, nodes, edges, device, threads, mode: the head of every report. */
 void gn_cli_json_head(gn_json *j, const gn_session *s);
 
+/* Where the time of a unit's runs went, launch by launch, on standard error; profiling must be on. */
+void gn_cli_profile(const char *name, const gn_unit *u);
+
 /* {median, p10, p90}; sorts x. */
 void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n);
 double gn_cli_median(double *x, int64_t n); /* sorts x; NaN of none */

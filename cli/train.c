@@ -114,7 +114,9 @@ static gn_status *train(gn_cli *cli)
     gn_cli_describe(cli, s);
     int64_t n = cli->opt.seeds > 0 ? cli->opt.seeds : 1;
     gn_fit *fits = GN_NEW_N(cli->arena, gn_fit, n);
+    if (cli->opt.verbose) gn_instance_profile(s->step.instance, true);
     gn_status *status = fit_all(cli, s, fits, n);
+    if (cli->opt.verbose) gn_cli_profile("step", &s->step);
     if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
     if (!status) cli->opt.json ? report_json(cli, s, fits, n) : report_text(cli, s, fits, n);
     gn_session_free(s);

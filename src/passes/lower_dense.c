@@ -34,14 +34,23 @@ typedef struct tile_job {
     matrix a, b;           /* a(i, s), b(s, j) */
     kir_id i0, j0;
     int64_t rows, cols;
+    int64_t stride;        /* of the tile's rows: whole vectors */
     kir_id lo, hi;
     gn_elem elem;
 } tile_job;
 
+static int64_t tile_stride(const lower *L, int64_t cols)
+{
+    int64_t lanes = L->opt->limits.lanes > 0 ? L->opt->limits.lanes : 1, s = 1;
+    if (cols >= lanes) return (cols + lanes - 1) / lanes * lanes;
+    while (s < cols) s *= 2;
+    return s;
+}
+
 static kir_id multiply_tile(lower *L, const tile_job *t)
 {
-    kir_id tile = kir_tile(L->k, low_at(L), t->elem, t->rows * t->cols);
-    kir_id z = low_open_n(L, t->rows * t->cols, KIR_VECTOR, KIR_NONE);
+    kir_id tile = kir_tile(L->k, low_at(L), t->elem, t->rows * t->stride);
+    kir_id z = low_open_n(L, t->rows * t->stride, KIR_VECTOR, KIR_NONE);
     kir_tstore(L->k, low_at(L), tile, z, low_fconst(L, t->elem, 0));
     low_close(L);
     kir_id s = low_open(L, t->lo, t->hi, 1, KIR_SERIAL, KIR_REDUCE);
@@ -49,7 +58,7 @@ static kir_id multiply_tile(lower *L, const tile_job *t)
     kir_id a = element(L, t->a, low_int(L, KIR_IADD, t->i0, r), s);
     kir_id j = low_open_n(L, t->cols, KIR_VECTOR, KIR_NONE);
     kir_id b = element(L, t->b, s, low_int(L, KIR_IADD, t->j0, j));
-    kir_tfma(L->k, low_at(L), tile, times_plus(L, r, t->cols, j), a, b);
+    kir_tfma(L->k, low_at(L), tile, times_plus(L, r, t->stride, j), a, b);
     low_close(L);
     low_close(L);
     low_close(L);
@@ -92,11 +101,11 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
     if (reg->space == 0) { /* a row of a plain matrix */
         int b = low_kernel_buffer(L, low_buffer_of_value(L, g->product), KIR_WRITE);
         kir_store(L->k, low_at(L), b, times_plus(L, row, g->n, at),
-                  kir_tload(L->k, low_at(L), tile, times_plus(L, r, cols, j)));
+                  kir_tload(L->k, low_at(L), tile, times_plus(L, r, tile_stride(L, cols), j)));
     } else {
         L->product = g->product;
         L->product_tile = tile;
-        L->product_at = times_plus(L, r, cols, j);
+        L->product_at = times_plus(L, r, tile_stride(L, cols), j);
         for (uint32_t m = 0; m < reg->members.n; m++) {
             gir_id v = reg->members.p[m];
             if (!L->f->stored[v]) continue;
@@ -115,7 +124,7 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
 static void gemm_columns(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
     gemm *g = ctx;
-    tile_job t = {.a = g->a, .b = g->b, .i0 = g->i0, .j0 = j0, .rows = g->rows, .cols = cols,
+    tile_job t = {.a = g->a, .b = g->b, .i0 = g->i0, .j0 = j0, .rows = g->rows, .cols = cols, .stride = tile_stride(L, cols),
                   .elem = low_elem((gn_elem)gir_type_of(L->p, g->product)->elem)};
     t.lo = low_iconst(L, 0);
     t.hi = low_iconst(L, g->depth);
@@ -186,7 +195,7 @@ typedef struct inner {
 static void inner_columns(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
     inner *g = ctx;
-    tile_job t = {.a = g->a, .b = g->b, .i0 = g->i0, .j0 = j0, .rows = g->rows, .cols = cols, .lo = g->lo, .hi = g->hi,
+    tile_job t = {.a = g->a, .b = g->b, .i0 = g->i0, .j0 = j0, .rows = g->rows, .cols = cols, .stride = tile_stride(L, cols), .lo = g->lo, .hi = g->hi,
                   .elem = low_elem((gn_elem)gir_type_of(L->p, g->product)->elem)};
     kir_id tile = multiply_tile(L, &t);
     int b = low_kernel_buffer(L, g->part, KIR_WRITE);
@@ -194,7 +203,7 @@ static void inner_columns(lower *L, kir_id j0, int64_t cols, void *ctx)
     kir_id row = times_plus(L, low_int(L, KIR_IADD, g->i0, r), g->n, low_int(L, KIR_IADD, g->base, j0));
     kir_id j = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
     kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, row, j),
-              kir_tload(L->k, low_at(L), tile, times_plus(L, r, cols, j)));
+              kir_tload(L->k, low_at(L), tile, times_plus(L, r, tile_stride(L, cols), j)));
     low_close(L);
     low_close(L);
 }
