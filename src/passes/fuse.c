@@ -24,6 +24,7 @@ typedef struct fuser {
     uint32_t words;
     GN_VEC(region) regions;
     GN_VEC(dep) deps;  /* of the value at hand */
+    bool *floating;    /* REAL values that read no REAL value: placed with their first reader */
     uint32_t *mark[2]; /* by value: last walk that came by, unaligned and aligned */
     uint32_t walk;
 } fuser;
@@ -242,6 +243,7 @@ static bool may_join(const fuser *z, uint32_t r, bool *shares)
 {
     *shares = false;
     for (uint32_t k = 0; k < z->deps.n; k++) {
+        if (z->floating[z->deps.p[k].value]) continue;
         uint32_t q = (uint32_t)z->f->region_of[z->deps.p[k].value];
         if (q == r) {
             if (!z->deps.p[k].aligned) return false;
@@ -273,35 +275,77 @@ static bool worth_joining(const region *r, const region *own, bool shares)
     return shares || (own->graph && own->graph == r->graph) || (own->kind == RG_ROWS && own->space == 0);
 }
 
-static void place_in_region(fuser *z, gir_id v)
+static void add_member(fuser *z, uint32_t r, gir_id v)
+{
+    z->f->region_of[v] = (int32_t)r;
+    z->floating[v] = false;
+    GN_PUSH(z->arena, z->regions.p[r].members, v);
+}
+
+static uint32_t open_region(fuser *z, gir_id v)
 {
     region own = own_region(z, v);
-    uint32_t best = UINT32_MAX;
+    GN_PUSH(z->arena, z->regions, own);
+    add_member(z, z->regions.n - 1, v);
+    return z->regions.n - 1;
+}
+
+/* The latest region that v may join, as the region would be with it; UINT32_MAX: none. */
+static uint32_t find_region(fuser *z, gir_id v, const region *own)
+{
     for (uint32_t r = z->regions.n; !z->eager && r-- > 0;) {
         region with = z->regions.p[r];
-        if (!loops_agree(z, &with, &own, v)) continue;
-        if (own.graph) {
-            with.graph = own.graph;
-            with.end = own.end;
+        if (!loops_agree(z, &with, own, v)) continue;
+        if (own->graph) {
+            with.graph = own->graph;
+            with.end = own->end;
         }
         find_deps(z, &with, v);
         bool shares;
-        if (may_join(z, r, &shares) && worth_joining(&z->regions.p[r], &own, shares)) {
-            best = r;
-            break;
-        }
+        if (may_join(z, r, &shares) && worth_joining(&z->regions.p[r], own, shares)) return r;
     }
-    if (best == UINT32_MAX) {
-        best = z->regions.n;
-        GN_PUSH(z->arena, z->regions, own);
+    return UINT32_MAX;
+}
+
+/* Floating values that `v` (dependences in z->deps) reads come along where they can, or get a region of their own, which
+ * nothing is in the way of: they read nothing. */
+static void settle(fuser *z, uint32_t r)
+{
+    for (uint32_t k = 0; k < z->deps.n; k++) {
+        dep d = z->deps.p[k];
+        if (!z->floating[d.value]) continue;
+        region own = own_region(z, d.value);
+        bool fits = r != UINT32_MAX && d.aligned && loops_agree(z, &z->regions.p[r], &own, d.value);
+        if (fits)
+            add_member(z, r, d.value);
+        else
+            (void)open_region(z, d.value);
+    }
+}
+
+static void place_in_region(fuser *z, gir_id v)
+{
+    region own = own_region(z, v);
+    find_deps(z, &own, v);
+    bool output = false;
+    for (uint32_t k = 0; k < z->p->outputs.n; k++) output = output || z->p->outputs.p[k].value == v;
+    if (!z->eager && z->deps.n == 0 && own.kind == RG_ROWS && own.space && !own.graph && !output &&
+        gir_at(z->p, v)->op != GIR_SPACE_REDUCE && !fu_is_edge_space(z->p, own.space)) {
+        z->floating[v] = true;
+        return;
+    }
+    uint32_t r = find_region(z, v, &own);
+    if (r == UINT32_MAX) {
         find_deps(z, &own, v);
+        r = z->regions.n;
+        GN_PUSH(z->arena, z->regions, own);
     } else if (own.graph) {
-        z->regions.p[best].graph = own.graph;
-        z->regions.p[best].end = own.end;
+        z->regions.p[r].graph = own.graph;
+        z->regions.p[r].end = own.end;
     }
-    z->f->region_of[v] = (int32_t)best;
-    GN_PUSH(z->arena, z->regions.p[best].members, v);
-    add_edges(z, best);
+    settle(z, r);
+    add_member(z, r, v);
+    add_edges(z, r);
 }
 
 /* What another region reads, and what goes out, is stored. */
@@ -361,6 +405,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     z.mark[1] = GN_NEW_N(a, uint32_t, n);
     count_uses(&z);
     choose_places(&z);
+    z.floating = GN_NEW_N(a, bool, n);
     uint32_t real = 0;
     for (gir_id v = 1; v < n; v++) real += f->place[v] == FU_REAL;
     z.words = real / 64 + 1;
