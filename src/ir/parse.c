@@ -3,6 +3,7 @@
 #include "ir/gir.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,8 +117,9 @@ static gn_status *read_int(reader *r, int64_t low, int64_t high, int64_t *out)
 {
     char text[64], *end;
     GN_TRY(read_number(r, text, sizeof text));
+    errno = 0;
     long long x = strtoll(text, &end, 10);
-    if (*end || x < low || x > high) WRONG("%s is no integer in %lld..%lld", text, (long long)low, (long long)high);
+    if (*end || errno || x < low || x > high) WRONG("%s is no integer in %lld..%lld", text, (long long)low, (long long)high);
     *out = x;
     return NULL;
 }

@@ -1,0 +1,334 @@
+/* Inference: every operator with operands that fit, and with operands that do not. */
+/* links: ir base */
+#include "gir_test.h"
+
+static const char prelude[] = "program @t {\n"
+                              "  space node node ?\n"
+                              "  space item node ?\n"
+                              "  space word feature 4\n"
+                              "  space edge edge ?\n"
+                              "  space buys edge ?\n"
+                              "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+                              "  %2 = graph \"buys\" : graph<node -> item, buys>\n"
+                              "  %3 = input \"x\" : node f32[4]\n"
+                              "  %4 = input \"m\" : node f32[2, 3]\n"
+                              "  %5 = state \"w\" : f32[4, 5]\n"
+                              "  %6 = input \"e\" : edge f32[4]\n"
+                              "  %7 = input \"c\" : node bool[4]\n"
+                              "  %8 = input \"i\" : node i32[4]\n"
+                              "  %9 = state \"step\" : i64[]\n"
+                              "  %10 = input \"u\" : node u8[4]\n"
+                              "  %11 = self_loops %1\n"
+                              "  %12 = pattern %3\n"
+                              "  %13 = input \"p\" : edge.1 f32[4]\n"
+                              "  %14 = input \"y\" : item f32[4]\n"
+                              "  %15 = input \"b\" : buys f32[4]\n"
+                              "  %16 = input \"z\" : node f32[1, 4]\n"
+                              "  %17 = input \"v\" : word f32[5]\n"
+                              "  %18 = input \"d\" : node f64[4]\n"
+                              "  %19 = reverse %2\n"
+                              "  %20 = remaining_self_loops %11\n"
+                              "  %21 = ";
+
+typedef struct example {
+    const char *value, *want; /* what follows "%21 = ", and the type that comes of it or the complaint */
+} example;
+
+static const example good[] = {
+    {"input \"in\" : node f16[2]", "node f16[2]"},
+    {"state \"st\" : bf16[2, 3]", "bf16[2, 3]"},
+    {"graph \"h\" : graph<item -> node, edge>", "graph<item -> node, edge>"},
+    {"const {value = 1.5} : node f32[]", "node f32[]"},
+    {"iota {axis = -1} : edge i64[]", "edge i64[]"},
+    {"iota {axis = 1} : f32[2, 3]", "f32[2, 3]"},
+    {"size {space = node}", "i64[]"},
+    {"size {space = edge} : f32[]", "f32[]"},
+    {"self_loops %1", "graph<node -> node, edge.5>"},
+    {"remove_self_loops %1", "graph<node -> node, edge.5>"},
+    {"remaining_self_loops %1", "graph<node -> node, edge.5>"},
+    {"reverse %2", "graph<item -> node, edge.5>"},
+    {"pattern %3", "graph<feature.1 -> node, edge.5>"},
+    {"pattern %3 : graph<word -> node, edge>", "graph<word -> node, edge>"},
+    {"neg %8", "node i32[4]"},
+    {"abs %3", "node f32[4]"},
+    {"sign %8", "node i32[4]"},
+    {"exp %3", "node f32[4]"},
+    {"expm1 %3", "node f32[4]"},
+    {"log %3", "node f32[4]"},
+    {"log1p %18", "node f64[4]"},
+    {"sqrt %3", "node f32[4]"},
+    {"rsqrt %3", "node f32[4]"},
+    {"recip %3", "node f32[4]"},
+    {"sin %3", "node f32[4]"},
+    {"cos %3", "node f32[4]"},
+    {"tanh %3", "node f32[4]"},
+    {"sigmoid %3", "node f32[4]"},
+    {"erf %3", "node f32[4]"},
+    {"floor %4", "node f32[2, 3]"},
+    {"not %7", "node bool[4]"},
+    {"cast %7 : node f32[4]", "node f32[4]"},
+    {"detach %5", "f32[4, 5]"},
+    {"add %3, %3", "node f32[4]"},
+    {"sub %8, %8", "node i32[4]"},
+    {"mul %9, %9", "i64[]"},
+    {"div %3, %3", "node f32[4]"},
+    {"pow %3, %3", "node f32[4]"},
+    {"max %10, %10", "node u8[4]"},
+    {"min %3, %3", "node f32[4]"},
+    {"lt %3, %3", "node bool[4]"},
+    {"le %8, %8", "node bool[4]"},
+    {"gt %3, %3", "node bool[4]"},
+    {"ge %3, %3", "node bool[4]"},
+    {"eq %7, %7", "node bool[4]"},
+    {"ne %3, %3", "node bool[4]"},
+    {"and %7, %7", "node bool[4]"},
+    {"or %7, %7", "node bool[4]"},
+    {"select %7, %3, %3", "node f32[4]"},
+    {"select %7, %7, %7", "node bool[4]"},
+    {"broadcast %5 : node f32[4, 5]", "node f32[4, 5]"},
+    {"broadcast %3 : node f32[3, 4]", "node f32[3, 4]"},
+    {"broadcast %16 : node f32[2, 3, 4]", "node f32[2, 3, 4]"},
+    {"broadcast %9 : edge i64[7]", "edge i64[7]"},
+    {"reshape %4 : node f32[6]", "node f32[6]"},
+    {"reshape %4 : node f32[3, 1, 2]", "node f32[3, 1, 2]"},
+    {"transpose %4 {perm = 1}", "node f32[3, 2]"},
+    {"slice %4 {axis = 1, start = 1} : node f32[2, 2]", "node f32[2, 2]"},
+    {"pad %4 {axis = 0, before = 1} : node f32[4, 3]", "node f32[4, 3]"},
+    {"concat %3, %3, %3 {axis = 0}", "node f32[12]"},
+    {"concat %4 {axis = 1}", "node f32[2, 3]"},
+    {"to_rows %5 : word f32[5]", "word f32[5]"},
+    {"from_rows %17", "f32[4, 5]"},
+    {"reduce %4 {red = 0, axes = 2}", "node f32[2]"},
+    {"reduce %4 {red = 1, axes = 3}", "node f32[]"},
+    {"space_reduce %4 {red = 2}", "f32[2, 3]"},
+    {"gather %2, %3 {end = 0}", "buys f32[4]"},
+    {"gather %2, %14 {end = 1}", "buys f32[4]"},
+    {"scatter %2, %15 {end = 1, red = 1}", "item f32[4]"},
+    {"scatter %2, %15 {end = 0, red = 0}", "node f32[4]"},
+    {"carry %11, %1, %6, %3", "edge.1 f32[4]"},
+    {"carry %19, %2, %15, %3", "edge.3 f32[4]"},
+    {"uncarry %1, %11, %13", "edge f32[4]"},
+    {"sample %12, %3", "edge.2 f32[]"},
+    {"matmul %3, %5", "node f32[5]"},
+    {"matmul %3, %3 {ta = 1}", "f32[4, 4]"},
+    {"matmul %5, %5 {tb = 1}", "f32[4, 4]"},
+    {"matmul %5, %5 {ta = 1}", "f32[5, 5]"},
+    {"rng_key %9, %9", "i64[]"},
+    {"random %9 {site = 3} : node f32[2]", "node f32[2]"},
+};
+
+static const example bad[] = {
+    {"input \"\" : f32[]", "input: has no name"},
+    {"state : f32[]", "state: has no name"},
+    {"state \"s\"", "state: needs a tensor type"},
+    {"graph \"h\" : f32[]", "graph: needs a graph type"},
+    {"graph \"h\" : graph<item -> node, node>", "node is not an edge space"},
+    {"graph \"h\" : graph<none -> node, edge>", "needs a space at either end"},
+    {"const {value = 1}", "const: needs a tensor type"},
+    {"iota {axis = 1} : node f32[4]", "no axis 1 in node f32[4]"},
+    {"iota {axis = -2} : node f32[4]", "no axis -2"},
+    {"iota : bool[2]", "an index is not bool"},
+    {"size {space = node} : f32[2]", "the result is f32[], not f32[2]"},
+    {"self_loops %3", "operand 1 is node f32[4], a graph is needed"},
+    {"self_loops %2", "loops need a graph from a space to itself, this one goes from node to item"},
+    {"remove_self_loops %2", "remove_self_loops: loops need"},
+    {"remaining_self_loops %2", "remaining_self_loops: loops need"},
+    {"reverse %3", "a graph is needed"},
+    {"reverse %2 : graph<item -> node, word>", "word is not an edge space"},
+    {"reverse %2 : graph<node -> item, edge>", "not graph<node -> item, edge>"},
+    {"pattern %4", "takes a matrix with rows, like node f32[F], not node f32[2, 3]"},
+    {"pattern %5", "takes a matrix with rows"},
+    {"pattern %1", "takes a matrix with rows"},
+    {"pattern %3 : graph<item -> node, edge>", "item is not a space of 4 features"},
+    {"neg %7", "neg: operand 1 is bool, not a signed number"},
+    {"neg %10", "operand 1 is u8, not a signed number"},
+    {"neg %1", "operand 1 is a graph, a tensor is needed"},
+    {"neg %3, %3", "2 operands, takes 1"},
+    {"abs %7", "operand 1 is bool"},
+    {"sign %7", "operand 1 is bool"},
+    {"exp %8", "exp: operand 1 is i32, not a float"},
+    {"expm1 %8", "not a float"},
+    {"log %8", "not a float"},
+    {"log1p %8", "not a float"},
+    {"sqrt %8", "not a float"},
+    {"rsqrt %8", "not a float"},
+    {"recip %8", "not a float"},
+    {"sin %8", "not a float"},
+    {"cos %8", "not a float"},
+    {"tanh %8", "not a float"},
+    {"sigmoid %8", "not a float"},
+    {"erf %8", "not a float"},
+    {"floor %8", "not a float"},
+    {"not %3", "operand 1 is f32, not bool"},
+    {"cast %3", "cast: needs a tensor type"},
+    {"cast %3 : node i32[5]", "the result is node i32[4], not node i32[5]"},
+    {"detach %1", "a tensor is needed"},
+    {"add %3, %8", "node f32[4] and node i32[4] differ"},
+    {"add %3, %6", "node f32[4] and edge f32[4] differ"},
+    {"add %3, %4", "node f32[4] and node f32[2, 3] differ"},
+    {"add %7, %7", "add: operand 1 is bool, not a number"},
+    {"sub %7, %7", "not a number"},
+    {"mul %7, %7", "not a number"},
+    {"div %8, %8", "div: operand 1 is i32, not a float"},
+    {"pow %8, %8", "not a float"},
+    {"max %7, %7", "not a number"},
+    {"min %7, %7", "not a number"},
+    {"lt %7, %7", "not a number"},
+    {"le %7, %7", "not a number"},
+    {"gt %7, %7", "not a number"},
+    {"ge %7, %7", "not a number"},
+    {"eq %3, %18", "node f32[4] and node f64[4] differ"},
+    {"ne %3, %18", "differ"},
+    {"and %7, %3", "operand 2 is f32, not bool"},
+    {"or %3, %7", "operand 1 is f32, not bool"},
+    {"select %3, %3, %3", "operand 1 is f32, not bool"},
+    {"select %7, %3, %18", "node f32[4] and node f64[4] differ"},
+    {"select %7, %5, %5", "the condition is node bool[4], the sides are f32[4, 5]"},
+    {"broadcast %3", "broadcast: needs a tensor type"},
+    {"broadcast %3 : edge f32[4]", "node f32[4] cannot be repeated to edge f32[4]"},
+    {"broadcast %3 : node f32[4, 5]", "cannot be repeated"},
+    {"broadcast %3 : node f64[4]", "cannot be repeated"},
+    {"broadcast %4 : node f32[3]", "cannot be repeated"},
+    {"reshape %4 : node f32[5]", "node f32[2, 3] has not as many elements as node f32[5]"},
+    {"reshape %4 : f32[6]", "node f32[2, 3] cannot become f32[6]"},
+    {"transpose %4 {perm = 0}", "perm 0 is not a permutation of the 2 axes of node f32[2, 3]"},
+    {"transpose %4 {perm = 257}", "perm 0x101 is not"},
+    {"transpose %4 {perm = 2}", "perm 0x2 is not"},
+    {"slice %4 {axis = 2} : node f32[2, 3]", "the axis is 2, out of 0..1"},
+    {"slice %4 {axis = 1, start = 2} : node f32[2, 2]", "2 from 2 is past the end of axis 1, which has 3"},
+    {"slice %4 {axis = 1, start = -1} : node f32[2, 2]", "past the end"},
+    {"slice %4 {axis = 1} : node f32[1, 2]", "differ in more than axis 1"},
+    {"slice %4 {axis = 1} : node f32[2]", "differ in more than axis 1"},
+    {"pad %4 {axis = 1, before = 2} : node f32[2, 4]", "3 after 2 do not fit in 4"},
+    {"pad %7 {axis = 0} : node bool[5]", "operand 1 is bool, not a number"},
+    {"concat %3, %4 {axis = 0}", "differ in more than axis 0"},
+    {"concat %3, %3 {axis = 1}", "the axis is 1, out of 0..0"},
+    {"concat {axis = 0}", "0 operands, takes at least 1"},
+    {"to_rows %5 : item f32[5]", "has not as many rows as space item"},
+    {"to_rows %9 : word i64[]", "cannot become rows"},
+    {"to_rows %5", "must be given"},
+    {"from_rows %3", "over no space of known size"},
+    {"reduce %4 {red = 3, axes = 1}", "red is 3, out of 0..2"},
+    {"reduce %4 {red = 0, axes = 0}", "axes 0 are not axes of node f32[2, 3]"},
+    {"reduce %4 {red = 0, axes = 4}", "axes 0x4 are not axes"},
+    {"reduce %7 {red = 0, axes = 1}", "operand 1 is bool"},
+    {"space_reduce %5 {red = 0}", "f32[4, 5] has no rows to reduce over"},
+    {"space_reduce %7 {red = 0}", "operand 1 is bool"},
+    {"gather %3, %3", "operand 1 is node f32[4], a graph is needed"},
+    {"gather %2, %3 {end = 1}", "operand 2 is node f32[4], a value of every item is needed"},
+    {"gather %2, %1", "operand 2 is a graph, a tensor is needed"},
+    {"gather %2, %3 {end = 2}", "end is 2, out of 0..1"},
+    {"scatter %2, %6", "operand 2 is edge f32[4], a value of every buys is needed"},
+    {"scatter %2, %15 {red = 3}", "red is 3"},
+    {"carry %1, %11, %13, %3", "operand 1 is not a graph derived from operand 2"},
+    {"carry %20, %1, %6, %3", "operand 1 is not a graph derived from operand 2"},
+    {"carry %11, %1, %13, %3", "operand 3 is edge.1 f32[4], a value of every edge is needed"},
+    {"carry %11, %1, %6, %4", "the edges have edge f32[4], the new loops node f32[2, 3]"},
+    {"uncarry %1, %11, %6", "operand 3 is edge f32[4], a value of every edge.1 is needed"},
+    {"uncarry %11, %1, %6", "operand 2 is not a graph derived from operand 1"},
+    {"sample %1, %3", "the graph does not come from features but from node"},
+    {"sample %12, %4", "node f32[2, 3] has not the 4 features of the graph"},
+    {"sample %3, %3", "a graph is needed"},
+    {"matmul %3, %4", "node f32[4] and node f32[2, 3] do not multiply"},
+    {"matmul %3, %5 {tb = 1}", "node f32[4] and f32[4, 5]^T do not multiply"},
+    {"matmul %3, %5 {ta = 1}", "node f32[4]^T and f32[4, 5] do not multiply"},
+    {"matmul %5, %5", "f32[4, 5] and f32[4, 5] do not multiply"},
+    {"matmul %8, %8 {ta = 1}", "do not multiply"},
+    {"matmul %5, %5 {ta = 2}", "ta is 2, out of 0..1"},
+    {"rng_key %9, %3", "operand 2 is node f32[4], not i64[]"},
+    {"random %3 : node f32[2]", "the key is node f32[4], not i64[]"},
+    {"random %9 : node bf16[2]", "draws f32 or f64, not bf16"},
+    {"random %9 {site = -1} : f32[]", "the site is not a 32-bit number"},
+    {"reshape %9 : i64[1, 1, 1, 1, 1, 1, 1]", "more than 6 dimensions"},
+    {"const : f32[1099511627776, 2]", "more than 2^40 elements"},
+    {"const : f32[9223372036854775807, 9223372036854775807]", "more than 2^40 elements"},
+    {"broadcast %9 : f32[0]", "0 is no integer in 1..9223372036854775807"},
+};
+
+static gn_status *infer(const char *value, gir_program **p)
+{
+    char *text = gn_arena_printf(&arena, "%s%s\n}\n", prelude, value);
+    return gir_parse(&arena, text, strlen(text), "test", p);
+}
+
+static void mark(bool *seen, const char *value)
+{
+    char word[32] = {0};
+    memcpy(word, value, strcspn(value, " "));
+    ck_assert_int_ne(gir_op_by_name(word), GIR_INVALID);
+    seen[gir_op_by_name(word)] = true;
+}
+
+static void expect_all(const bool *seen, const char *what)
+{
+    for (int op = 1; op < GIR_OP_COUNT; op++) ck_assert_msg(seen[op], "%s is not among the %s", gir_ops[op].text, what);
+}
+
+START_TEST(fits)
+{
+    bool seen[GIR_OP_COUNT] = {false};
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
+        gir_program *p = NULL;
+        mark(seen, good[k].value);
+        gn_status *s = infer(good[k].value, &p);
+        ck_assert_msg(s == NULL, "%s: %s", good[k].value, gn_status_message(s));
+        ck_assert_str_eq(gir_type_text(p, gir_type_of(p, 21)), good[k].want);
+    }
+    expect_all(seen, "good");
+}
+END_TEST
+
+START_TEST(does_not_fit)
+{
+    bool seen[GIR_OP_COUNT] = {false};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        gir_program *p = NULL;
+        mark(seen, bad[k].value);
+        gn_status *s = infer(bad[k].value, &p);
+        ck_assert_msg(s != NULL, "%s was accepted", bad[k].value);
+        expect_error(s, GN_ERR_MODEL, bad[k].want);
+    }
+    expect_all(seen, "bad");
+}
+END_TEST
+
+/* Building from C: helpers, unique names of spaces, what a misfit leaves behind. */
+START_TEST(building)
+{
+    gir_program *p = gir_program_new(&arena, "b");
+    gir_space_id node = gir_space_add(p, "node", GIR_NODE, -1);
+    ck_assert_str_eq(p->spaces.p[gir_space_add(p, "node", GIR_NODE, -1)].name, "node.1");
+    gir_id g = gir_graph(p, "g", node, node);
+    ck_assert_uint_eq(p->spaces.p[gir_type_of(p, g)->edge].graph, g);
+    gir_type t = gir_tensor(GN_F32, node, 1, (const int64_t[]){4});
+    gir_id x = gir_leaf(p, GIR_INPUT, "x", &t);
+    ck_assert_uint_eq(gir_leaf_by_name(p, GIR_INPUT, "x"), x);
+    ck_assert_uint_eq(gir_leaf_by_name(p, GIR_STATE, "x"), 0);
+    ck_assert_uint_eq(gir_broadcast(p, x, &t), x);
+    ck_assert_uint_eq(gir_reshape(p, x, 1, (const int64_t[]){4}), x);
+    ck_assert_uint_eq(gir_cast(p, x, GN_F32), x);
+    ck_assert_uint_eq(gir_reduce(p, x, GIR_SUM, 0), x);
+    ck_assert_uint_eq(gir_space_source(p, node), g);
+    ck_assert_uint_eq(gir_space_source(p, gir_type_of(p, g)->edge), g);
+    ck_assert_uint_eq(gir_space_source(p, 0), 0);
+    gir_id r = gir_make(p, GIR_REDUCE, 1, &x, &(gir_attr){.i = {0, 1, 77}, .f = 3, .name = "no"}, NULL, NULL);
+    ck_assert_int_eq(gir_at(p, r)->attr.i[2], 0);
+    ck_assert(gir_at(p, r)->attr.f == 0 && gir_at(p, r)->attr.name == NULL);
+    expect_ok(gir_verify(p));
+    const char *why = NULL;
+    ck_assert_uint_eq(gir_make(p, GIR_NOT, 1, &x, NULL, NULL, &why), 0);
+    ck_assert_str_eq(why, "not: operand 1 is f32, not bool");
+    gir_id bad_value = gir_op2(p, GIR_ADD, x, r);
+    ck_assert_uint_ne(bad_value, 0);
+    expect_error(gir_verify(p), GN_ERR_INTERNAL, "is a misfit: add: node f32[4] and node f32[] differ");
+}
+END_TEST
+
+static void fill(TCase *c)
+{
+    tcase_add_test(c, fits);
+    tcase_add_test(c, does_not_fit);
+    tcase_add_test(c, building);
+}
+
+int main(void) { return run_suite("gir_infer", fill); }
