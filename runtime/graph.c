@@ -1,5 +1,5 @@
-/* Graphs from what users have: edge lists and sparse or dense matrices.  Linear time: one counting sort. */
-#include "runtime/graph_internal.h"
+/* Graphs from what users have: edge lists and sparse or dense matrices.  */
+#include "runtime/graph_sort.h"
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -92,45 +92,13 @@ void gn_graph_free(gn_graph *g)
 
 /* Edge lists ------------------------------------------------------------------------------------------------------- */
 
-GN_INLINE void starts(void *ptr, const gn_elem index, int64_t keys)
+/* The first edge that is out of range, or -1. */
+static int64_t find_bad(const gn_graph *g, const int64_t *src, const int64_t *dst)
 {
-    int64_t at = 0;
-    for (int64_t k = 1; k <= keys; k++) {
-        int64_t n = gn_index_get(ptr, index, k);
-        gn_index_set(ptr, index, k, at);
-        at += n;
-    }
-}
-
-void gn_index_starts(void *ptr, gn_elem index, int64_t keys)
-{
-    if (index == GN_I32)
-        starts(ptr, GN_I32, keys);
-    else
-        starts(ptr, GN_I64, keys);
-}
-
-/* The first edge that is out of range, or -1; counts destinations up to there. */
-GN_INLINE int64_t count(gn_graph *g, const gn_elem index, const int64_t *src, const int64_t *dst)
-{
-    void *ptr = g->array[GN_GRAPH_ROW_PTR];
     uint64_t n_src = (uint64_t)g->n_src, n_dst = (uint64_t)g->n_dst;
-    for (int64_t e = 0; e < g->n_edge; e++) {
+    for (int64_t e = 0; e < g->n_edge; e++)
         if ((uint64_t)src[e] >= n_src || (uint64_t)dst[e] >= n_dst) return e;
-        gn_index_set(ptr, index, dst[e] + 1, gn_index_get(ptr, index, dst[e] + 1) + 1);
-    }
     return -1;
-}
-
-GN_INLINE void scatter(gn_graph *g, const gn_elem index, const int64_t *src, const int64_t *dst)
-{
-    void *ptr = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL], *pos = g->array[GN_GRAPH_POS];
-    for (int64_t e = 0; e < g->n_edge; e++) {
-        int64_t at = gn_index_get(ptr, index, dst[e] + 1);
-        gn_index_set(ptr, index, dst[e] + 1, at + 1);
-        gn_index_set(col, index, at, src[e]);
-        gn_index_set(pos, index, at, e);
-    }
 }
 
 static gn_status *out_of_range(const gn_graph *g, int64_t e, int64_t src, int64_t dst)
@@ -147,19 +115,13 @@ gn_status *gn_graph_from_coo_as(gn_elem index, int64_t n_src, int64_t n_dst, int
 {
     GN_TRY(gn_graph_blank(n_src, n_dst, n_edge, index, out));
     gn_graph *g = *out;
-    int64_t bad = index == GN_I32 ? count(g, GN_I32, src, dst) : count(g, GN_I64, src, dst);
-    if (bad >= 0) {
-        gn_status *s = out_of_range(g, bad, src[bad], dst[bad]);
+    int64_t bad = find_bad(g, src, dst);
+    gn_status *s = bad >= 0 ? out_of_range(g, bad, src[bad], dst[bad]) : gn_sort_list(g, src, dst);
+    if (s) {
         gn_graph_free(g);
         *out = NULL;
-        return s;
     }
-    gn_index_starts(g->array[GN_GRAPH_ROW_PTR], index, n_dst);
-    if (index == GN_I32)
-        scatter(g, GN_I32, src, dst);
-    else
-        scatter(g, GN_I64, src, dst);
-    return NULL;
+    return s;
 }
 
 gn_status *gn_graph_from_coo(int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src, const int64_t *dst,

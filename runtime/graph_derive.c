@@ -2,7 +2,7 @@
  *
  * Loops change rows one by one: edges keep their order and a row's loop, being the last of the user's list, comes last.
  * So the derived CSR comes out of one pass over the parent's, and only places in the user's list need counting. */
-#include "runtime/graph_internal.h"
+#include "runtime/graph_sort.h"
 #include "runtime/memory.h"
 
 static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i) { return gn_index_get(g->array[k], g->index, i); }
@@ -18,24 +18,37 @@ static int64_t count_loops(const gn_graph *g)
     return n;
 }
 
-/* rank[p]: how many of the user's edges before place p are kept, when loops are dropped. */
-static gn_status *kept_ranks(const gn_graph *g, int64_t **out)
+/* Which of the user's edges are dropped loops, as bits; rank[w]: how many of those before bit 64 w are kept.  Small enough
+ * for a cache where an array of ranks would not be. */
+typedef struct ranks {
+    uint64_t *dropped;
+    int64_t *rank;
+} ranks;
+
+static gn_status *find_ranks(const gn_graph *g, ranks *out)
 {
+    int64_t words = g->n_edge / 64 + 1;
     void *p;
-    GN_TRY(gn_block_new(g->n_edge, sizeof(int64_t), "places of derived edges", &p));
-    int64_t *rank = p, at = 0;
+    GN_TRY(gn_block_zeroed(words, 2 * sizeof(int64_t), "places of derived edges", &p));
+    *out = (ranks){p, (int64_t *)p + words};
     for (int64_t v = 0; v < g->n_dst; v++) {
         int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1);
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++)
-            rank[get(g, GN_GRAPH_POS, e)] = get(g, GN_GRAPH_COL, e) != v;
+        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) {
+            if (get(g, GN_GRAPH_COL, e) != v) continue;
+            int64_t pos = get(g, GN_GRAPH_POS, e);
+            out->dropped[pos / 64] |= (uint64_t)1 << pos % 64;
+        }
     }
-    for (int64_t i = 0; i < g->n_edge; i++) {
-        int64_t kept = rank[i];
-        rank[i] = at;
-        at += kept;
-    }
-    *out = rank;
+    for (int64_t w = 1; w < words; w++)
+        out->rank[w] = out->rank[w - 1] + 64 - __builtin_popcountll(out->dropped[w - 1]);
     return NULL;
+}
+
+/* The place of a kept edge in the derived list. */
+static int64_t rank_of(const ranks *k, int64_t pos)
+{
+    uint64_t before = k->dropped[pos / 64] & (((uint64_t)1 << pos % 64) - 1);
+    return k->rank[pos / 64] + pos % 64 - __builtin_popcountll(before);
 }
 
 static void put(gn_graph *d, int64_t k, int64_t col, int64_t pos, int64_t from)
@@ -45,7 +58,7 @@ static void put(gn_graph *d, int64_t k, int64_t col, int64_t pos, int64_t from)
     set(d, GN_GRAPH_FROM, k, from);
 }
 
-static void loop_rows(const gn_graph *g, gn_graph_derive how, const int64_t *rank, int64_t kept, gn_graph *d)
+static void loop_rows(const gn_graph *g, gn_graph_derive how, const ranks *in_list, int64_t kept, gn_graph *d)
 {
     int64_t k = 0;
     for (int64_t v = 0; v < g->n_dst; v++) {
@@ -55,7 +68,7 @@ static void loop_rows(const gn_graph *g, gn_graph_derive how, const int64_t *ran
             if (col == v && how != GN_SELF_LOOPS)
                 dropped = e;
             else
-                put(d, k++, col, rank ? rank[pos] : pos, e);
+                put(d, k++, col, in_list->dropped ? rank_of(in_list, pos) : pos, e);
         }
         if (how != GN_REMOVE_LOOPS) put(d, k++, v, kept + v, how == GN_REMAINING_LOOPS ? dropped : -1);
         set(d, GN_GRAPH_ROW_PTR, v + 1, k);
@@ -84,53 +97,27 @@ static gn_status *with_loops(const gn_graph *g, gn_graph_derive how, gn_graph **
         GN_FAIL(GN_ERR_DATA, "%s: the graph goes from %lld nodes to %lld others", name[how], (long long)g->n_src,
                 (long long)g->n_dst);
     int64_t loops = how == GN_SELF_LOOPS ? 0 : count_loops(g);
-    int64_t kept = g->n_edge - loops, n_edge = kept, *rank = NULL;
+    int64_t kept = g->n_edge - loops, n_edge = kept;
+    ranks in_list = {0};
     if (how != GN_REMOVE_LOOPS && __builtin_add_overflow(kept, g->n_dst, &n_edge))
         GN_FAIL(GN_ERR_NOMEM, "%s: %lld edges and a loop for each of %lld nodes cannot be counted", name[how],
                 (long long)kept, (long long)g->n_dst);
-    if (loops) GN_TRY(kept_ranks(g, &rank));
+    if (loops) GN_TRY(find_ranks(g, &in_list));
     gn_status *s = derived_blank(g, g->n_src, g->n_dst, n_edge, out);
-    if (!s) loop_rows(g, how, rank, kept, *out);
-    gn_block_free(rank);
+    if (!s) loop_rows(g, how, &in_list, kept, *out);
+    gn_block_free(in_list.dropped);
     return s;
-}
-
-/* The user's list from the CSR: end[2p] -> end[2p + 1] is its edge p, and csr[p] where it stands. */
-static void user_list(const gn_graph *g, int64_t *end, int64_t *csr)
-{
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t stop = get(g, GN_GRAPH_ROW_PTR, v + 1);
-        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < stop; e++) {
-            int64_t p = get(g, GN_GRAPH_POS, e);
-            end[2 * p] = get(g, GN_GRAPH_COL, e);
-            end[2 * p + 1] = v;
-            csr[p] = e;
-        }
-    }
 }
 
 static gn_status *reversed(const gn_graph *g, gn_graph **out)
 {
-    void *block;
-    GN_TRY(gn_block_new(g->n_edge, 3 * sizeof(int64_t), "edge list", &block));
-    int64_t *end = block, *csr = end + 2 * g->n_edge;
-    gn_status *s = derived_blank(g, g->n_dst, g->n_src, g->n_edge, out);
+    GN_TRY(derived_blank(g, g->n_dst, g->n_src, g->n_edge, out));
+    gn_status *s = gn_sort_reversed(g, *out);
     if (s) {
-        gn_block_free(block);
-        return s;
+        gn_graph_free(*out);
+        *out = NULL;
     }
-    gn_graph *d = *out;
-    user_list(g, end, csr);
-    for (int64_t p = 0; p < g->n_edge; p++)
-        set(d, GN_GRAPH_ROW_PTR, end[2 * p] + 1, get(d, GN_GRAPH_ROW_PTR, end[2 * p] + 1) + 1);
-    gn_index_starts(d->array[GN_GRAPH_ROW_PTR], d->index, d->n_dst);
-    for (int64_t p = 0; p < g->n_edge; p++) {
-        int64_t at = get(d, GN_GRAPH_ROW_PTR, end[2 * p] + 1);
-        set(d, GN_GRAPH_ROW_PTR, end[2 * p] + 1, at + 1);
-        put(d, at, end[2 * p + 1], p, csr[p]);
-    }
-    gn_block_free(block);
-    return NULL;
+    return s;
 }
 
 gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how, gn_graph **out)

@@ -1,5 +1,5 @@
 /* What is made of a graph when somebody asks: the transposed arrays and the facts. */
-#include "runtime/graph_internal.h"
+#include "runtime/graph_sort.h"
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -12,25 +12,6 @@ static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i) { return gn_i
 
 /* Arrays on demand ------------------------------------------------------------------------------------------------- */
 
-GN_INLINE void fill_csc(const gn_elem index, const gn_graph *g, void *col_ptr, void *csc_row, void *csc_edge)
-{
-    const void *row_ptr = g->array[GN_GRAPH_ROW_PTR], *col = g->array[GN_GRAPH_COL];
-    for (int64_t e = 0; e < g->n_edge; e++) {
-        int64_t c = gn_index_get(col, index, e) + 1;
-        gn_index_set(col_ptr, index, c, gn_index_get(col_ptr, index, c) + 1);
-    }
-    gn_index_starts(col_ptr, index, g->n_src);
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t end = gn_index_get(row_ptr, index, v + 1);
-        for (int64_t e = gn_index_get(row_ptr, index, v); e < end; e++) {
-            int64_t c = gn_index_get(col, index, e) + 1, at = gn_index_get(col_ptr, index, c);
-            gn_index_set(col_ptr, index, c, at + 1);
-            gn_index_set(csc_row, index, at, v);
-            gn_index_set(csc_edge, index, at, e);
-        }
-    }
-}
-
 static gn_status *make_csc(gn_graph *g)
 {
     size_t size = gn_elem_size(g->index);
@@ -38,15 +19,13 @@ static gn_status *make_csc(gn_graph *g)
     gn_status *s = gn_block_zeroed(g->n_src + 1, size, "column pointers", &ptr);
     if (!s) s = gn_block_new(g->n_edge, size, "destinations by source", &row);
     if (!s) s = gn_block_new(g->n_edge, size, "edges by source", &edge);
+    if (!s) s = gn_sort_by_source(g, ptr, row, edge);
     if (s) {
         gn_block_free(ptr);
         gn_block_free(row);
+        gn_block_free(edge);
         return s;
     }
-    if (g->index == GN_I32)
-        fill_csc(GN_I32, g, ptr, row, edge);
-    else
-        fill_csc(GN_I64, g, ptr, row, edge);
     g->array[GN_GRAPH_COL_PTR] = ptr;
     g->array[GN_GRAPH_CSC_ROW] = row;
     g->array[GN_GRAPH_CSC_EDGE] = edge;

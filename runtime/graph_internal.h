@@ -27,8 +27,4 @@ GN_NODISCARD gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k); /* no
 GN_NODISCARD gn_status *gn_graph_from_coo_as(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge,
                                              const int64_t *src, const int64_t *dst, gn_graph **out);
 
-/* ptr[k + 1] holds the number of items of key k: makes it the first place of key k, for a scatter that takes places by
- * ptr[k + 1]++ and so leaves ptr[k + 1] at the end of key k, which is where k + 1 starts. */
-void gn_index_starts(void *ptr, gn_elem index, int64_t keys);
-
 #endif

@@ -108,6 +108,32 @@ START_TEST(random_graphs)
 }
 END_TEST
 
+/* Too many edges for the slow check of maps: the arrays are compared with those of the list. */
+START_TEST(large_graphs)
+{
+    for (int how = GN_SELF_LOOPS; how <= GN_REVERSE; how++)
+        for (int w = 0; w < 2; w++) {
+            edge_list l = edges_random(3000, how == GN_REVERSE ? 700 : 3000, 50000);
+            wanted want = derive_slowly(&l, (gn_graph_derive)how);
+            gn_graph *g = graph_of(w ? GN_I64 : GN_I32, &l), *d;
+            ok(gn_graph_derived(g, (gn_graph_derive)how, &d));
+            ok(gn_graph_require(d, ALL_CSC));
+            ck_assert_int_eq(d->n_edge, want.list.n);
+            check_large_graph(d, &want.list);
+            for (int64_t e = 0; e < d->n_edge; e++) {
+                int64_t from = at(d, GN_GRAPH_FROM, e), p = want.from[at(d, GN_GRAPH_POS, e)];
+                if (p < 0 ? from != -1 : at(g, GN_GRAPH_POS, from) != p)
+                    ck_abort_msg("origin of edge %lld", (long long)e);
+            }
+            gn_graph_free(g);
+            gn_graph_free(d);
+            edges_free(&want.list);
+            free(want.from);
+            edges_free(&l);
+        }
+}
+END_TEST
+
 START_TEST(the_last_dropped_loop_gives_its_value)
 {
     int64_t src[] = {1, 0, 1, 1}, dst[] = {1, 1, 1, 0};
@@ -179,8 +205,14 @@ START_TEST(out_of_memory)
     }
     gn_graph_free(g);
     edges_free(&l);
+    l = edges_random(2000, 2000, 40000);
+    g = graph_of(GN_I32, &l);
+    OUT_OF_MEMORY_SWEEP(gn_graph_derived(g, GN_REVERSE, &d));
+    gn_graph_free(d);
+    gn_graph_free(g);
+    edges_free(&l);
 }
 END_TEST
 
-RUN_SUITE("runtime derive", small_graphs, random_graphs, the_last_dropped_loop_gives_its_value, chains,
+RUN_SUITE("runtime derive", small_graphs, random_graphs, large_graphs, the_last_dropped_loop_gives_its_value, chains,
           ends_must_be_one_space, out_of_memory)

@@ -42,6 +42,23 @@ START_TEST(random_graphs)
 }
 END_TEST
 
+START_TEST(large_graphs)
+{
+    static const int64_t nodes[][2] = {{5000, 5000}, {256, 257}, {255, 300}, {1, 40000}, {40000, 1}, {70000, 513}};
+    for (size_t k = 0; k < sizeof nodes / sizeof *nodes; k++) {
+        edge_list l = edges_random(nodes[k][0], nodes[k][1], 50000);
+        for (int64_t e = 0; k == 0 && e < l.n; e += 2) l.dst[e] = 4321; /* one bucket has half of them */
+        for (int w = 0; w < 2; w++) {
+            gn_graph *g = graph_of(width[w], &l);
+            ok(gn_graph_require(g, ALL_CSC));
+            check_large_graph(g, &l);
+            gn_graph_free(g);
+        }
+        edges_free(&l);
+    }
+}
+END_TEST
+
 START_TEST(repeats_keep_the_users_order)
 {
     int64_t src[] = {1, 0, 1, 1, 0}, dst[] = {1, 1, 0, 1, 1};
@@ -126,6 +143,11 @@ START_TEST(out_of_memory)
     ok(gn_graph_from_coo(20, 20, l.n, l.src, l.dst, &g));
     gn_graph_facts f;
     OUT_OF_MEMORY_SWEEP(gn_graph_find_facts(g, &f));
+    gn_graph_free(g);
+    edges_free(&l);
+    l = edges_random(2000, 2000, 40000);
+    OUT_OF_MEMORY_SWEEP(gn_graph_from_coo(2000, 2000, l.n, l.src, l.dst, &g));
+    OUT_OF_MEMORY_SWEEP(gn_graph_require(g, ALL_CSC));
     gn_graph_free(g);
     int64_t ptr[] = {0, 2};
     int32_t col[] = {1, 0};
@@ -318,6 +340,6 @@ START_TEST(facts)
 }
 END_TEST
 
-RUN_SUITE("runtime graph", small_graphs, random_graphs, repeats_keep_the_users_order, index_width_follows_the_counts,
-          bad_edges_are_named, impossible_counts, out_of_memory, patterns, dense_patterns, bad_patterns,
-          arrays_that_cannot_be, edge_values_there_and_back, facts)
+RUN_SUITE("runtime graph", small_graphs, random_graphs, large_graphs, repeats_keep_the_users_order,
+          index_width_follows_the_counts, bad_edges_are_named, impossible_counts, out_of_memory, patterns,
+          dense_patterns, bad_patterns, arrays_that_cannot_be, edge_values_there_and_back, facts)
