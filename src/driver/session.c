@@ -94,7 +94,7 @@ static gn_status *compile_all(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(compile_unit(s, s->model->eval, false, &s->eval));
     if (s->opt.train) {
-        GN_TRY(gn_training_step(s->arena, s->model, &s->step_gir));
+        GN_TRY(gn_training_step(s->arena, s->model, s->opt.mode == GN_MODE_EAGER, &s->step_gir));
         GN_TRY(compile_unit(s, s->step_gir, s->opt.keep_static, &s->step));
         GN_TRY(compile_unit(s, s->model->val_loss, s->opt.keep_static, &s->val_loss));
     }

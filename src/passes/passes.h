@@ -21,6 +21,7 @@ typedef struct gn_pass_options {
 
 /*      name        always  what it does                                                                          */
 #define GN_PASSES(X)                                                                                                \
+    X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")                          \
     X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                          \
     X(sparsify, 1, "turns products with sparse inputs into sums over their non-zeros")                              \
     X(factor,   0, "takes what all edges of a row share out of the sum over them")                                   \

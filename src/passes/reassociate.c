@@ -1,0 +1,137 @@
+/* reassociate: (A X) W becomes A (X W) where that is less work.
+ * Needs: no gradients yet (they follow the new order by themselves).  Keeps: all outputs, up to rounding.
+ *
+ * A product after an aggregation is moved in front of it when the aggregation is narrower afterwards: fewer columns
+ * travel along the edges.  It also brings a product to sparse features, where it costs their non-zeros only (sparsify).
+ * Anything linear in rows is looked through: sums over edges, scaling by a number a row, sums of two such values.
+ * Declines where the aggregate is used elsewhere too, or where the product would be done once an edge. */
+#include "passes/passes.h"
+
+enum { MAX_DEPTH = 32 };
+
+typedef struct mover {
+    const gir_program *from;
+    gir_program *to;
+    gir_id *map;
+    uint32_t *uses;
+} mover;
+
+/* One number a row, repeated over the columns. */
+static bool is_scaling(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op == GIR_CONST) return true;
+    while (n->op == GIR_RESHAPE || n->op == GIR_BROADCAST) {
+        v = gir_in(p, v, 0);
+        n = gir_at(p, v);
+        if (gir_row_elems(&n->type) == 1) return true;
+    }
+    return false;
+}
+
+/* The value repeated over n columns instead. */
+static gir_id rescaled(mover *z, gir_id v, int64_t n)
+{
+    gir_type t = *gir_type_of(z->from, v);
+    t.dim[t.rank - 1] = n;
+    if (gir_at(z->from, v)->op == GIR_CONST) return gir_const(z->to, &t, gir_at(z->from, v)->attr.f);
+    while (gir_row_elems(gir_type_of(z->from, v)) != 1) v = gir_in(z->from, v, 0);
+    gir_id s = z->map[v];
+    int64_t one = 1;
+    if (gir_type_of(z->to, s)->rank > 1) s = gir_reshape(z->to, s, 1, &one);
+    if (gir_type_of(z->to, s)->rank == 0 && gir_type_of(z->to, s)->space) s = gir_reshape(z->to, s, 1, &one);
+    return gir_broadcast(z->to, s, &t);
+}
+
+/* Does v hold a sum over edges through which a product can be moved?  *sums is set when it does. */
+static bool movable(const mover *z, gir_id v, bool *sums, int depth)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    bool on_edges = n->type.space && p->spaces.p[n->type.space].kind == GIR_EDGE;
+    if (depth > MAX_DEPTH || n->type.rank != 1) return false;
+    bool sole = depth == 0 || z->uses[v] == 1;
+    switch ((gir_op)n->op) {
+    case GIR_SCATTER:
+        if (n->attr.i[1] != GIR_SUM || !sole) return !on_edges;
+        if (!movable(z, gir_in(p, v, 1), sums, depth + 1)) return true;
+        *sums = true;
+        return true;
+    case GIR_GATHER: return movable(z, gir_in(p, v, 1), sums, depth + 1) || true;
+    case GIR_MUL:
+        if (is_scaling(p, gir_in(p, v, 0))) return movable(z, gir_in(p, v, 1), sums, depth + 1);
+        if (is_scaling(p, gir_in(p, v, 1))) return movable(z, gir_in(p, v, 0), sums, depth + 1);
+        return !on_edges;
+    case GIR_DIV:
+        if (is_scaling(p, gir_in(p, v, 1))) return movable(z, gir_in(p, v, 0), sums, depth + 1);
+        return !on_edges;
+    case GIR_ADD:
+    case GIR_SUB: {
+        bool a = movable(z, gir_in(p, v, 0), sums, depth + 1), b = movable(z, gir_in(p, v, 1), sums, depth + 1);
+        return (a && b) || !on_edges;
+    }
+    default: return !on_edges;
+    }
+}
+
+/* v @ w in the new program, the product moved as far down as it goes. */
+static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth)
+{
+    const gir_program *p = z->from;
+    const gir_node *node = gir_at(p, v);
+    bool sums = false, sole = depth == 0 || z->uses[v] == 1;
+    gir_id a = node->n_in > 0 ? gir_in(p, v, 0) : 0, b = node->n_in > 1 ? gir_in(p, v, 1) : 0;
+    bool on_edges = node->type.space && p->spaces.p[node->type.space].kind == GIR_EDGE;
+    if (depth > MAX_DEPTH || (!on_edges && !(movable(z, v, &sums, depth) && sums)))
+        return gir_matmul(z->to, z->map[v], w, false, false);
+    switch ((gir_op)node->op) {
+    case GIR_SCATTER:
+        if (node->attr.i[1] != GIR_SUM || !sole) break;
+        return gir_scatter(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0], GIR_SUM);
+    case GIR_GATHER: return gir_gather(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0]);
+    case GIR_MUL:
+        if (is_scaling(p, a)) return gir_op2(z->to, GIR_MUL, rescaled(z, a, n), moved(z, b, w, n, depth + 1));
+        if (is_scaling(p, b)) return gir_op2(z->to, GIR_MUL, moved(z, a, w, n, depth + 1), rescaled(z, b, n));
+        break;
+    case GIR_DIV:
+        if (is_scaling(p, b)) return gir_op2(z->to, GIR_DIV, moved(z, a, w, n, depth + 1), rescaled(z, b, n));
+        break;
+    case GIR_ADD:
+    case GIR_SUB:
+        return gir_op2(z->to, (gir_op)node->op, moved(z, a, w, n, depth + 1), moved(z, b, w, n, depth + 1));
+    default: break;
+    }
+    return gir_matmul(z->to, z->map[v], w, false, false);
+}
+
+static gir_id move_product(mover *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_id a = gir_in(p, v, 0), w = gir_in(p, v, 1);
+    const gir_type *ta = gir_type_of(p, a);
+    bool sums = false;
+    if (n->attr.i[0] || n->attr.i[1] || !ta->space || ta->rank != 1 || n->type.dim[0] >= ta->dim[0]) return 0;
+    if (z->uses[a] != 1 || !movable(z, a, &sums, 0) || !sums) return 0;
+    return moved(z, a, z->map[w], n->type.dim[0], 0);
+}
+
+gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    (void)opt;
+    mover z = {.from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n),
+               .uses = GN_NEW_N(a, uint32_t, in->nodes.n)};
+    for (gir_id v = 1; v < in->nodes.n; v++)
+        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
+    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
+    gir_clone_frame(z.to, in);
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        z.to->loc = gir_at(in, v)->loc;
+        if (gir_at(in, v)->op == GIR_MATMUL) z.map[v] = move_product(&z, v);
+        if (!z.map[v]) z.map[v] = gir_clone_node(z.to, in, v, z.map);
+    }
+    for (uint32_t k = 0; k < in->outputs.n; k++)
+        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
+    *out = z.to;
+    return NULL;
+}
