@@ -73,6 +73,12 @@ static bool *find_needed(const gir_program *p, gn_arena *a)
 
 /* leaves ------------------------------------------------------------------------------------------------------------ */
 
+/* How far what code has is from a given number that is held as it is. */
+static double given(const gir_eval_t *e, gn_elem elem, double x)
+{
+    return e->env->precision == GIR_EVAL_F64 && gn_elem_is_float(elem) ? fabs(gir_round(elem, x) - x) : 0;
+}
+
 static gn_status *bound_tensor(gir_eval_t *e)
 {
     const gir_node *n = gir_node_at_hand(e);
@@ -83,7 +89,7 @@ static gn_status *bound_tensor(gir_eval_t *e)
                 n->attr.name, (long long)x->rows, (long long)x->cols, (long long)e->out->rows, (long long)e->out->cols);
     for (int64_t i = 0; i < gir_count(e->out); i++) {
         e->out->v[i] = x->v[i];
-        if (e->out->err) e->out->err[i] = fabs(gir_round((gn_elem)n->type.elem, x->v[i]) - x->v[i]);
+        if (e->out->err) e->out->err[i] = given(e, (gn_elem)n->type.elem, x->v[i]);
     }
     return NULL;
 }
@@ -103,11 +109,9 @@ gn_status *gir_eval_GRAPH(gir_eval_t *e)
 gn_status *gir_eval_CONST(gir_eval_t *e)
 {
     const gir_node *n = gir_node_at_hand(e);
-    double err = fabs(gir_round((gn_elem)n->type.elem, n->attr.f) - n->attr.f);
-    bool exact = gn_elem_is_float((gn_elem)n->type.elem);
     for (int64_t i = 0; i < gir_count(e->out); i++) {
-        e->out->v[i] = exact ? n->attr.f : gir_round((gn_elem)n->type.elem, n->attr.f);
-        if (e->out->err) e->out->err[i] = exact ? err : 0;
+        e->out->v[i] = n->attr.f;
+        if (e->out->err) e->out->err[i] = given(e, (gn_elem)n->type.elem, n->attr.f);
     }
     return NULL;
 }

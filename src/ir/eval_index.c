@@ -2,6 +2,8 @@
 #include "base/philox.h"
 #include "ir/eval_impl.h"
 
+#include <math.h>
+
 /* Which row of the user's is this one? */
 static int64_t user_row(const gir_eval_t *e, int64_t row)
 {
@@ -12,16 +14,16 @@ static int64_t user_row(const gir_eval_t *e, int64_t row)
 gn_status *gir_eval_IOTA(gir_eval_t *e)
 {
     const gir_node *n = gir_node_at_hand(e);
+    gn_elem elem = (gn_elem)n->type.elem;
+    bool rounds = e->env->precision == GIR_EVAL_ELEM || !gn_elem_is_float(elem);
     int64_t axis = n->attr.i[0], inner = 1;
     for (int k = n->type.rank - 1; k > axis; k--) inner *= n->type.dim[k];
     for (int64_t r = 0; r < e->out->rows; r++)
         for (int64_t c = 0; c < e->out->cols; c++) {
             int64_t index = axis < 0 ? user_row(e, r) : c / inner % n->type.dim[axis];
-            double v = gir_round((gn_elem)n->type.elem, (double)index);
-            bool keep = e->env->precision == GIR_EVAL_F64 && gn_elem_is_float((gn_elem)n->type.elem);
-            e->out->v[r * e->out->cols + c] = keep ? (double)index : v;
-            if (e->out->err && keep)
-                e->out->err[r * e->out->cols + c] = v > (double)index ? v - (double)index : (double)index - v;
+            double v = (double)index, off = fabs(gir_round(elem, v) - v);
+            e->out->v[r * e->out->cols + c] = v; /* rounded later where that is asked for */
+            if (e->out->err) e->out->err[r * e->out->cols + c] = rounds ? 0 : off;
         }
     return NULL;
 }
