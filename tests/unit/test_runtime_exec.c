@@ -280,6 +280,40 @@ START_TEST(memory_is_known)
 }
 END_TEST
 
+/* Symbols that no graph gives: quotients, and the rows of a tensor. */
+START_TEST(other_symbols)
+{
+    setup();
+    gn_sym more[5] = {syms[0], syms[1], syms[2]};
+    more[3] = (gn_sym){.name = "blocks", .kind = GN_SYM_CEIL, .value = 16, .of = 0};
+    more[4] = (gn_sym){.name = "rows", .kind = GN_SYM_ROWS, .of = S_X};
+    art.syms = more;
+    art.n_syms = 5;
+    launches[1].trip = rows(3, 1); /* as many blocks, counted by a quotient */
+    launches[1].step = 1;
+    slots[S_A].elems.sym = slots[S_ALIAS].elems.sym = 4;
+    gn_pool *pool = pool_of(1);
+    gn_instance *in = instance(pool);
+    ck_assert_int_eq(gn_instance_symbol(in, 3), (NODES + 15) / 16);
+    ck_assert_int_eq(gn_instance_symbol(in, 4), NODES);
+    gn_instance_free(in);
+    gn_pool_free(pool);
+    run_and_check(2);
+    tensors[0].rows = -NODES;
+    gn_pool *one = pool_of(1);
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_NOMEM, "cannot be addressed");
+    tensors[0].name = "unknown";
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_DATA, "nothing is bound for 'x'");
+    more[4].of = S_PTR;
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_INTERNAL,
+            "rows counts the rows of what");
+    more[3].of = 3;
+    refused(gn_instance_new(&art, 1, graphs, 4, tensors, one, NULL, &in), GN_ERR_INTERNAL, "blocks is no quotient");
+    gn_pool_free(one);
+    data_free();
+}
+END_TEST
+
 START_TEST(bound_outputs_and_rebinding)
 {
     setup();
@@ -463,5 +497,5 @@ START_TEST(out_of_memory)
 END_TEST
 
 RUN_SUITE("runtime exec", same_bits_for_any_number_of_threads, tiny_graphs, a_star_is_balanced, memory_is_known,
-          bound_outputs_and_rebinding, derived_graphs_are_shared, profiles, bindings_that_do_not_fit,
+          other_symbols, bound_outputs_and_rebinding, derived_graphs_are_shared, profiles, bindings_that_do_not_fit,
           graphs_that_do_not_fit, out_of_memory)
