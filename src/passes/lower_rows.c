@@ -144,19 +144,22 @@ static kir_id *begin_accumulators(lower *L, const rows_plan *z, int pass)
     return tile;
 }
 
-/* All sums of one width share a loop over the lanes. */
+/* All sums of one width share a loop over the lanes.  Wide ones first: they keep in tiles what they spread over their
+ * lanes, and narrow ones read it there. */
 static void pass_body(lower *L, const kir_id *tile)
 {
     const region *r = L->r;
     bool *done = GN_NEW_N(L->arena, bool, r->members.n);
-    for (uint32_t m = 0; m < r->members.n; m++) {
-        if (!tile[m] || done[m]) continue;
-        int64_t n = fu_elems(L->p, r->members.p[m]);
+    for (;;) {
+        int64_t n = 0;
+        for (uint32_t m = 0; m < r->members.n; m++)
+            if (tile[m] && !done[m] && fu_elems(L->p, r->members.p[m]) > n) n = fu_elems(L->p, r->members.p[m]);
+        if (n == 0) return;
         kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        for (uint32_t o = m; o < r->members.n; o++) {
-            if (!tile[o] || done[o] || fu_elems(L->p, r->members.p[o]) != n) continue;
-            accumulate(L, r->members.p[o], tile[o], j);
-            done[o] = true;
+        for (uint32_t m = 0; m < r->members.n; m++) {
+            if (!tile[m] || done[m] || fu_elems(L->p, r->members.p[m]) != n) continue;
+            accumulate(L, r->members.p[m], tile[m], j);
+            done[m] = true;
         }
         if (n > 1) low_close(L);
     }

@@ -652,7 +652,7 @@ static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
     return false;
 }
 
-/* An operand of a broadcast is read by several lanes: keep what costs more than a load. */
+/* An operand of a broadcast is read by several lanes: it is computed or loaded once, and spread from registers. */
 static bool broadcast_wants_tile(lower *L, gir_id v)
 {
     const gir_node *n = gir_at(L->p, v);
@@ -660,7 +660,7 @@ static bool broadcast_wants_tile(lower *L, gir_id v)
     gir_id o = gir_in(L->p, v, 0);
     while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
     int64_t from = fu_elems(L->p, o);
-    return from > 1 && from <= L->sched.tile_max && from < fu_elems(L->p, v) && cost_of(L, o) >= 4;
+    return from > 1 && from <= L->sched.tile_max && from < fu_elems(L->p, v) && cost_of(L, o) > 0;
 }
 
 static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
