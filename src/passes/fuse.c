@@ -282,14 +282,6 @@ static void add_member(fuser *z, uint32_t r, gir_id v)
     GN_PUSH(z->arena, z->regions.p[r].members, v);
 }
 
-static uint32_t open_region(fuser *z, gir_id v)
-{
-    region own = own_region(z, v);
-    GN_PUSH(z->arena, z->regions, own);
-    add_member(z, z->regions.n - 1, v);
-    return z->regions.n - 1;
-}
-
 /* The latest region that v may join, as the region would be with it; UINT32_MAX: none. */
 static uint32_t find_region(fuser *z, gir_id v, const region *own)
 {
@@ -307,45 +299,62 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
     return UINT32_MAX;
 }
 
-/* Floating values that `v` (dependences in z->deps) reads come along where they can, or get a region of their own, which
- * nothing is in the way of: they read nothing. */
-static void settle(fuser *z, uint32_t r)
+/* Floating values that `v`, about to be a member of r, reads come along where they can, or get a region of their own,
+ * which nothing is in the way of: they read nothing that is not floating. */
+static void settle(fuser *z, uint32_t r, gir_id v)
 {
-    for (uint32_t k = 0; k < z->deps.n; k++) {
-        dep d = z->deps.p[k];
-        if (!z->floating[d.value]) continue;
-        region own = own_region(z, d.value);
-        bool fits = r != UINT32_MAX && d.aligned && loops_agree(z, &z->regions.p[r], &own, d.value);
-        if (fits)
-            add_member(z, r, d.value);
-        else
-            (void)open_region(z, d.value);
+    region with = z->regions.p[r];
+    find_deps(z, &with, v);
+    uint32_t n = z->deps.n;
+    dep *deps = GN_NEW_N(z->arena, dep, n);
+    for (uint32_t k = 0; k < n; k++) deps[k] = z->deps.p[k];
+    for (uint32_t k = 0; k < n; k++) {
+        gir_id d = deps[k].value;
+        if (!z->floating[d]) continue;
+        region own = own_region(z, d);
+        uint32_t to = r;
+        if (!deps[k].aligned || !loops_agree(z, &z->regions.p[r], &own, d)) {
+            to = z->regions.n;
+            GN_PUSH(z->arena, z->regions, own);
+        }
+        settle(z, to, d);
+        add_member(z, to, d);
     }
+    find_deps(z, &z->regions.p[r], v);
+    add_edges(z, r);
+}
+
+/* Values that read nothing REAL, or only such values, wait for their first reader. */
+static bool floats(fuser *z, gir_id v, const region *own)
+{
+    gir_op op = (gir_op)gir_at(z->p, v)->op;
+    if (z->eager || own->graph || op == GIR_SPACE_REDUCE || (own->kind != RG_ROWS && own->kind != RG_FLAT)) return false;
+    if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space))) return false;
+    for (uint32_t k = 0; k < z->p->outputs.n; k++)
+        if (z->p->outputs.p[k].value == v) return false;
+    find_deps(z, own, v);
+    for (uint32_t k = 0; k < z->deps.n; k++)
+        if (!z->floating[z->deps.p[k].value] || !z->deps.p[k].aligned) return false;
+    return true;
 }
 
 static void place_in_region(fuser *z, gir_id v)
 {
     region own = own_region(z, v);
-    find_deps(z, &own, v);
-    bool output = false;
-    for (uint32_t k = 0; k < z->p->outputs.n; k++) output = output || z->p->outputs.p[k].value == v;
-    if (!z->eager && z->deps.n == 0 && own.kind == RG_ROWS && own.space && !own.graph && !output &&
-        gir_at(z->p, v)->op != GIR_SPACE_REDUCE && !fu_is_edge_space(z->p, own.space)) {
+    if (floats(z, v, &own)) {
         z->floating[v] = true;
         return;
     }
     uint32_t r = find_region(z, v, &own);
     if (r == UINT32_MAX) {
-        find_deps(z, &own, v);
         r = z->regions.n;
         GN_PUSH(z->arena, z->regions, own);
     } else if (own.graph) {
         z->regions.p[r].graph = own.graph;
         z->regions.p[r].end = own.end;
     }
-    settle(z, r);
+    settle(z, r, v);
     add_member(z, r, v);
-    add_edges(z, r);
 }
 
 /* What another region reads, and what goes out, is stored. */
