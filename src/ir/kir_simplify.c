@@ -1,6 +1,7 @@
 /* Clean-up of loop IR (kir_simplify.h): rebuilds the kernel instruction by instruction, each value at the outermost level
  * that it may stand at, unless it is there already. */
 #include "ir/kir_simplify.h"
+#include "ir/kir_avail.h"
 #include "ir/kir_facts.h"
 #include "ir/kir_fold.h"
 
@@ -26,6 +27,7 @@ typedef struct simplifier {
     kir_kernel *k;
     gn_arena *arena;
     kir_facts facts;
+    kir_avail avail;
     kir_id *map;              /* old -> new */
     bool *stored;             /* buffers that the kernel writes */
     GN_VEC(uint8_t) level_of; /* new */
@@ -208,6 +210,27 @@ static kir_id integer(simplifier *s, kir_op op, kir_id a, kir_id b)
     return v ? v : hoisted(s, &(kir_inst){.op = (uint8_t)op, .a = f.a, .b = f.b});
 }
 
+/* Floats: only what keeps every bit. -------------------------------------------------------------------------------------- */
+
+static bool is_fconst(const simplifier *s, kir_id v, double is)
+{
+    const kir_inst *i = kir_at(s->k, v);
+    return i->op == KIR_CONST && (i->elem == GN_F32 || i->elem == GN_F64) && !memcmp(&i->fimm, &is, sizeof is);
+}
+
+/* The operand that `i` is equal to, 0 = none. */
+static kir_id same_float(const simplifier *s, const kir_inst *i)
+{
+    switch (i->op) {
+    case KIR_FMUL: return is_fconst(s, i->b, 1.0) ? i->a : is_fconst(s, i->a, 1.0) ? i->b : 0;
+    case KIR_FADD: return is_fconst(s, i->b, -0.0) ? i->a : is_fconst(s, i->a, -0.0) ? i->b : 0;
+    case KIR_FDIV: return is_fconst(s, i->b, 1.0) ? i->a : 0;
+    case KIR_FSUB: return is_fconst(s, i->b, 0.0) ? i->a : 0;
+    case KIR_FNEG: return kir_at(s->k, i->a)->op == KIR_FNEG ? kir_at(s->k, i->a)->a : 0;
+    default: return 0;
+    }
+}
+
 /* Values ------------------------------------------------------------------------------------------------------------------ */
 
 static kir_id value(simplifier *s, const kir_inst *i)
@@ -233,12 +256,36 @@ static kir_id value(simplifier *s, const kir_inst *i)
         if (i->op >= KIR_IADD && i->op <= KIR_IEQ) return integer(s, (kir_op)i->op, i->a, i->b);
         break;
     }
-    return hoisted(s, i);
+    kir_id operand = same_float(s, i);
+    return operand ? operand : hoisted(s, i);
 }
 
 /* Blocks ------------------------------------------------------------------------------------------------------------------ */
 
 static void block(simplifier *s, kir_id at);
+
+/* Tiles that a loop writes hold nothing that is known when an iteration begins. */
+static void forget_written(simplifier *s, kir_id at)
+{
+    for (; at; at = kir_at(s->old, at)->next) {
+        const kir_inst *i = kir_at(s->old, at);
+        if (i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA)
+            kir_avail_write(&s->avail, s->map[i->ref], 0);
+        if (i->op == KIR_BARRIER) kir_avail_clear(&s->avail);
+        forget_written(s, i->body);
+    }
+}
+
+static kir_id tile_access(simplifier *s, const kir_inst *i)
+{
+    kir_id known = i->op == KIR_TLOAD ? kir_avail_find(&s->avail, i->ref, i->a) : 0;
+    if (known) return known;
+    kir_id id = place(s, s->depth, i);
+    if (i->op != KIR_TLOAD) kir_avail_write(&s->avail, i->ref, i->a);
+    if (i->op == KIR_TLOAD) kir_avail_put(&s->avail, i->ref, i->a, id, s->depth);
+    if (i->op == KIR_TSTORE) kir_avail_put(&s->avail, i->ref, i->a, i->b, s->depth);
+    return id;
+}
 
 /* Emits `i`, a FOR or IF, with that old body. */
 static kir_id open(simplifier *s, const kir_inst *i, bool sure, kir_id old, kir_id body)
@@ -249,7 +296,9 @@ static kir_id open(simplifier *s, const kir_inst *i, bool sure, kir_id old, kir_
     s->map[old] = id;
     s->levels[++s->depth] = (level){.at = {.owner = id}, .is_if = i->op == KIR_IF, .sure = sure};
     s->level_of.p[id] = (uint8_t)s->depth; /* the induction variable */
+    if (i->op == KIR_FOR) forget_written(s, body);
     block(s, body);
+    kir_avail_close(&s->avail, s->depth);
     for (uint32_t e = s->levels[s->depth].entries; e; e = s->entries.p[e].same_level) s->entries.p[e].id = 0;
     s->depth--;
     return id;
@@ -289,6 +338,11 @@ static void instruction(simplifier *s, kir_id old)
     switch (i.op) {
     case KIR_FOR: loop(s, old, &i, body); return;
     case KIR_IF: branch(s, old, &i, body); return;
+    case KIR_TLOAD:
+    case KIR_TSTORE:
+    case KIR_TACC:
+    case KIR_TFMA: s->map[old] = tile_access(s, &i); return;
+    case KIR_BARRIER: kir_avail_clear(&s->avail); break;
     case KIR_LOAD: s->map[old] = s->stored[i.imm] ? place(s, s->depth, &i) : hoisted(s, &i); return;
     default: break;
     }
@@ -314,7 +368,7 @@ gn_status *kir_simplify(kir_kernel *k)
 {
     kir_remove_dead(k);
     simplifier s = {.old = k, .arena = k->arena, .k = same_signature(k)};
-    s.facts.k = s.k;
+    s.facts.k = s.avail.k = s.k;
     kir_facts_add(&s.facts, 0);
     s.map = GN_NEW_N(k->arena, kir_id, k->insts.n);
     s.stored = GN_NEW_N(k->arena, bool, k->buffers.n);

@@ -75,6 +75,22 @@ static const struct {
      "}\n"},
     {"sums cancel", "%1 = load i64 %i[0]\n %2 = iadd %1, n\n %3 = isub %2, %1\n %4 = isub %3, n\n store %w[%4], 1.0",
      "  store %w[0], 1.0\n"},
+    {"a tile of one value that does not change is that value",
+     "%1 = load f32 %r[0]\n %2 = tile f32 2\n tstore %2[0], %1\n tstore %2[1], 1.0\n %3 = tload f32 %2[0]\n"
+     " for %4 in 0 .. 4 step 1 serial none {\n %5 = tload f32 %2[1]\n %6 = fmul f32 %5, %3\n store %w[%4], %6\n }",
+     "  %1 = load f32 %r[0]\n  for %2 in 0 .. 4 step 1 serial none {\n    store %w[%2], %1\n  }\n"},
+    {"what a loop or an if writes is loaded",
+     "%1 = tile f32 1\n tstore %1[0], 1.0\n for %2 in 0 .. 4 step 1 serial ordered {\n %3 = tload f32 %1[0]\n"
+     " store %w[%2], %3\n %4 = ieq %2, n\n if %4 {\n tstore %1[0], 2.0\n %5 = tload f32 %1[0]\n store %w[5], %5\n }\n"
+     " tacc sum %1[0], 1.0\n }\n %6 = tload f32 %1[0]\n store %w[4], %6",
+     "  %1 = tile f32 1\n  tstore %1[0], 1.0\n  for %2 in 0 .. 4 step 1 serial ordered {\n    %3 = tload f32 %1[0]\n"
+     "    store %w[%2], %3\n    %4 = ieq %2, n\n    if %4 {\n      tstore %1[0], 2.0\n      store %w[5], 2.0\n    }\n"
+     "    tacc sum %1[0], 1.0\n  }\n  %5 = tload f32 %1[0]\n  store %w[4], %5\n"},
+    {"floats keep their bits",
+     "%1 = load f32 %r[0]\n %2 = fmul f32 %1, 1.0\n %3 = fdiv f32 %2, 1.0\n %4 = fadd f32 %3, 0.0\n %5 = fsub f32 %4, "
+     "0.0\n"
+     " %6 = fadd f32 -0.0, %5\n %7 = fmul f32 %6, 0.0\n %8 = fneg f32 %7\n %9 = fneg f32 %8\n store %w[0], %9",
+     "  %1 = load f32 %r[0]\n  %2 = fadd f32 %1, 0.0\n  %3 = fmul f32 %2, 0.0\n  store %w[0], %3\n"},
 };
 
 START_TEST(small_kernels)
