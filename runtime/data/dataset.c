@@ -152,20 +152,25 @@ static gn_status *check_features(const gn_dataset *d)
     return NULL;
 }
 
+static gn_status *check_mask(const gn_dataset *d, const uint8_t *mask)
+{
+    for (int64_t i = 0; mask && i < d->n_nodes; i++)
+        if (mask[i] > 1 || (mask[i] && (!d->y || d->y[i] < 0)))
+            GN_FAIL(GN_ERR_DATA, "%s: node %lld is in a mask, but has no label", name_of(d), (long long)i);
+    return NULL;
+}
+
 gn_status *gn_dataset_check(const gn_dataset *d)
 {
     GN_TRY(check_edges(d));
     GN_TRY(check_features(d));
-    const uint8_t *const masks[] = {d->train_mask, d->val_mask, d->test_mask};
-    for (int64_t i = 0; i < d->n_nodes; i++) {
-        if (d->y && (d->y[i] < -1 || d->y[i] >= d->n_classes))
+    for (int64_t i = 0; d->y && i < d->n_nodes; i++)
+        if (d->y[i] < -1 || d->y[i] >= d->n_classes)
             GN_FAIL(GN_ERR_DATA, "%s: node %lld has class %d, but there are %lld classes", name_of(d), (long long)i,
                     d->y[i], (long long)d->n_classes);
-        for (int k = 0; k < 3; k++)
-            if (masks[k] && (masks[k][i] > 1 || (masks[k][i] && (!d->y || d->y[i] < 0))))
-                GN_FAIL(GN_ERR_DATA, "%s: node %lld is in a mask, but has no label", name_of(d), (long long)i);
-    }
-    return NULL;
+    GN_TRY(check_mask(d, d->train_mask));
+    GN_TRY(check_mask(d, d->val_mask));
+    return check_mask(d, d->test_mask);
 }
 
 /* ---- recognition ---- */

@@ -282,8 +282,6 @@ static gn_status *make_dense(const model *g, gn_dataset *d)
     int64_t f = d->n_features, classes = d->n_classes ? d->n_classes : 1;
     float *centre, scale = 1.5f / sqrtf((float)f);
     int64_t total;
-    if (__builtin_mul_overflow(d->n_nodes, f, &total)) total = INT64_MAX;
-    GN_MEM(d->x, total);
     if (__builtin_mul_overflow(classes, f, &total)) total = INT64_MAX;
     GN_MEM(centre, total);
     for (int64_t i = 0; i < total; i++) centre[i] = scale * gaussian(gn_random_u32(g->key, SITE_CENTER, (uint64_t)i));
@@ -322,12 +320,9 @@ static int by_column(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static gn_status *make_sparse(const model *g, gn_dataset *d, double density)
+static gn_status *make_sparse(const model *g, gn_dataset *d, int64_t k)
 {
-    int64_t f = d->n_features, k = (int64_t)floor(density * (double)f + 0.5), nnz, *stamp;
-    if (k < 1) k = 1;
-    if (__builtin_mul_overflow(d->n_nodes, k, &nnz)) nnz = INT64_MAX;
-    GN_TRY(gn_csr_new(d->n_nodes, f, nnz, &d->x_csr));
+    int64_t f = d->n_features, *stamp;
     GN_MEM(stamp, f);
     stream s = {g->key, SITE_COLUMN, 0};
     for (int64_t i = 0; i < d->n_nodes; i++) {
@@ -336,8 +331,19 @@ static gn_status *make_sparse(const model *g, gn_dataset *d, double density)
         qsort(col, (size_t)k, sizeof *col, by_column);
         d->x_csr->ptr[i + 1] = (i + 1) * k;
     }
-    for (int64_t i = 0; i < nnz; i++) d->x_csr->val[i] = 1;
+    for (int64_t i = 0; i < d->x_csr->nnz; i++) d->x_csr->val[i] = 1;
     free(stamp);
+    return NULL;
+}
+
+/* The largest allocation comes first: what cannot be had is refused before anything is computed. */
+static gn_status *reserve_features(gn_dataset *d, bool sparse, int64_t ones)
+{
+    int64_t total;
+    if (d->n_features == 0) return NULL;
+    if (__builtin_mul_overflow(d->n_nodes, sparse ? ones : d->n_features, &total)) total = INT64_MAX;
+    if (sparse) return gn_csr_new(d->n_nodes, d->n_features, total, &d->x_csr);
+    GN_MEM(d->x, total);
     return NULL;
 }
 
@@ -348,11 +354,15 @@ static gn_status *make(model *g, const params *p, gn_dataset *d)
     g->key = gn_rng_key((uint64_t)p->seed, 0);
     d->n_features = (int64_t)p->features;
     d->n_classes = (int64_t)p->classes;
+    bool sparse = p->density < 1;
+    int64_t ones = (int64_t)floor(p->density * p->features + 0.5); /* a row */
+    if (ones < 1) ones = 1;
+    GN_TRY(reserve_features(d, sparse, ones));
     GN_TRY(make_ranks(g, p));
     GN_TRY(make_edges(g, (int64_t)p->edges / 2, d));
     GN_TRY(make_labels(g, d));
     if (d->n_features == 0) return NULL;
-    return p->density < 1 ? make_sparse(g, d, p->density) : make_dense(g, d);
+    return sparse ? make_sparse(g, d, ones) : make_dense(g, d);
 }
 
 gn_status *gn_synthetic_read(const char *text, gn_reading *r, gn_dataset **out)

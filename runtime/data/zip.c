@@ -2,78 +2,141 @@
 
 #include "runtime/data/mem.h"
 
-#include <minizip/unzip.h>
 #include <string.h>
+#include <zlib.h>
 
 enum {
     MAX_MEMBERS = 65535,
-    MAX_NAME = 255,
-    MAX_RATIO = 1032 /* what deflate can reach */
+    MAX_RATIO = 1032, /* what deflate can reach */
+    LOCAL = 30,       /* sizes of the records without their variable parts */
+    CENTRAL = 46,
+    END = 22,
+    END64 = 56,
+    LOCATOR64 = 20
 };
 
 typedef struct member {
-    char name[MAX_NAME + 1];
-    unz64_file_pos at;
+    const char *name; /* points into `names` */
+    uint64_t at;      /* of the local header */
+    uint64_t packed, size;
+    uint32_t crc;
+    uint16_t flags, method;
 } member;
 
 struct gn_zip {
     const char *origin;
     const unsigned char *p;
-    uint64_t n, pos; /* the bytes as a stream */
-    unzFile unz;
+    uint64_t n;
+    uint64_t directory, directory_end, count;
     member *members; /* sorted by name */
-    int64_t n_members;
-    uint64_t left; /* of the member entered */
-    const char *entered;
+    char *names;
+    /* The member that was entered. */
+    const member *in;
+    const unsigned char *packed; /* what is left of it, compressed and not */
+    uint64_t packed_left, left;
+    uint32_t crc;
+    z_stream inflate;
 };
 
-/* ---- minizip's view of the bytes; `opaque` and `stream` are the gn_zip ---- */
-
-static voidpf io_open(voidpf opaque, const void *name, int mode)
+static uint64_t get(const unsigned char *p, int bytes)
 {
-    (void)name, (void)mode;
-    return opaque;
-}
-
-static uLong io_read(voidpf opaque, voidpf stream, void *to, uLong n)
-{
-    gn_zip *z = stream;
-    (void)opaque;
-    uint64_t k = n < z->n - z->pos ? n : z->n - z->pos;
-    if (k) memcpy(to, z->p + z->pos, (size_t)k);
-    z->pos += k;
-    return (uLong)k;
-}
-
-static uLong io_write(voidpf opaque, voidpf stream, const void *from, uLong n)
-{
-    (void)opaque, (void)stream, (void)from, (void)n;
-    return 0;
-}
-
-static ZPOS64_T io_tell(voidpf opaque, voidpf stream)
-{
-    (void)opaque;
-    return ((gn_zip *)stream)->pos;
-}
-
-static long io_seek(voidpf opaque, voidpf stream, ZPOS64_T offset, int origin)
-{
-    gn_zip *z = stream;
-    (void)opaque;
-    uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET ? 0 : origin == ZLIB_FILEFUNC_SEEK_CUR ? z->pos : z->n;
-    if (offset > z->n - base) return -1;
-    z->pos = base + offset;
-    return 0;
-}
-
-static int io_none(voidpf opaque, voidpf stream)
-{
-    (void)opaque, (void)stream;
-    return 0;
+    uint64_t v = 0;
+    while (bytes-- > 0) v = v << 8 | p[bytes];
+    return v;
 }
 
 /* ---- the directory ---- */
+
+static gn_status *no_directory(const gn_zip *z)
+{
+    return GN_ERROR(GN_ERR_DATA, "%s: no zip directory at the end: truncated, or not a zip file", z->origin);
+}
+
+/* The end record must be whole and the last thing in the file. */
+static gn_status *find_end(const gn_zip *z, uint64_t *out)
+{
+    for (uint64_t comment = 0; comment <= UINT16_MAX && comment + END <= z->n; comment++) {
+        const unsigned char *end = z->p + z->n - END - comment;
+        if (memcmp(end, "PK\5\6", 4) != 0) continue;
+        if (get(end + 20, 2) != comment) break;
+        *out = z->n - END - comment;
+        return NULL;
+    }
+    return no_directory(z);
+}
+
+static gn_status *find_directory(gn_zip *z)
+{
+    uint64_t at = 0, size, disks;
+    GN_TRY(find_end(z, &at));
+    const unsigned char *end = z->p + at;
+    disks = get(end + 4, 4);
+    z->count = get(end + 10, 2);
+    size = get(end + 12, 4);
+    z->directory = get(end + 16, 4);
+    if (at >= LOCATOR64 && memcmp(end - LOCATOR64, "PK\6\7", 4) == 0) {
+        uint64_t at64 = get(end - LOCATOR64 + 8, 8);
+        if (at < LOCATOR64 + END64 || at64 > at - LOCATOR64 - END64 || memcmp(z->p + at64, "PK\6\6", 4) != 0)
+            return no_directory(z);
+        at = at64;
+        disks = get(z->p + at + 16, 8);
+        z->count = get(z->p + at + 32, 8);
+        size = get(z->p + at + 40, 8);
+        z->directory = get(z->p + at + 48, 8);
+    }
+    if (disks != 0) GN_FAIL(GN_ERR_DATA, "%s: a zip file of several disks", z->origin);
+    if (z->directory > at || size > at - z->directory || z->count > MAX_MEMBERS || z->count > size / CENTRAL)
+        GN_FAIL(GN_ERR_DATA, "%s: damaged zip directory: %llu members in %llu bytes at byte %llu", z->origin,
+                (unsigned long long)z->count, (unsigned long long)size, (unsigned long long)z->directory);
+    z->directory_end = z->directory + size;
+    return NULL;
+}
+
+/* Sizes and places that do not fit 32 bits follow in a record of the extra field, those that are needed in this order. */
+static bool read_zip64(member *m, const unsigned char *extra, uint64_t n)
+{
+    uint64_t *const wide[] = {&m->size, &m->packed, &m->at};
+    bool needed = m->size == UINT32_MAX || m->packed == UINT32_MAX || m->at == UINT32_MAX;
+    while (needed && n >= 4) {
+        uint64_t id = get(extra, 2), length = get(extra + 2, 2);
+        if (length > n - 4) return false;
+        if (id == 1) {
+            const unsigned char *p = extra + 4;
+            for (int k = 0; k < 3; k++) {
+                if (*wide[k] != UINT32_MAX) continue;
+                if (length < 8) return false;
+                *wide[k] = get(p, 8);
+                p += 8;
+                length -= 8;
+            }
+            return true;
+        }
+        extra += 4 + length;
+        n -= 4 + length;
+    }
+    return !needed;
+}
+
+/* One record of the directory; *at moves past it, *name past the copy of its name. */
+static bool read_record(gn_zip *z, uint64_t *at, char **name, member *m)
+{
+    const unsigned char *p = z->p + *at;
+    uint64_t left = z->directory_end - *at;
+    if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0) return false;
+    uint64_t name_length = get(p + 28, 2), extra = get(p + 30, 2), comment = get(p + 32, 2);
+    if (left - CENTRAL < name_length + extra + comment || memchr(p + CENTRAL, 0, (size_t)name_length)) return false;
+    *m = (member){.name = *name,
+                  .at = get(p + 42, 4),
+                  .packed = get(p + 20, 4),
+                  .size = get(p + 24, 4),
+                  .crc = (uint32_t)get(p + 16, 4),
+                  .flags = (uint16_t)get(p + 8, 2),
+                  .method = (uint16_t)get(p + 10, 2)};
+    memcpy(*name, p + CENTRAL, (size_t)name_length);
+    *name += name_length + 1;
+    *at += CENTRAL + name_length + extra + comment;
+    return read_zip64(m, p + CENTRAL + name_length, extra);
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -82,60 +145,27 @@ static int by_name(const void *a, const void *b)
 
 static gn_status *list_members(gn_zip *z)
 {
-    unz_global_info64 info;
-    if (unzGetGlobalInfo64(z->unz, &info) != UNZ_OK || info.number_entry > MAX_MEMBERS || info.number_entry > z->n / 46)
-        GN_FAIL(GN_ERR_DATA, "%s: damaged zip directory", z->origin);
-    GN_MEM(z->members, info.number_entry);
-    for (uint64_t i = 0; i < info.number_entry; i++) {
-        member *m = &z->members[i];
-        unz_file_info64 f;
-        int r = i == 0 ? unzGoToFirstFile(z->unz) : unzGoToNextFile(z->unz);
-        if (r == UNZ_OK) r = unzGetCurrentFileInfo64(z->unz, &f, m->name, MAX_NAME, NULL, 0, NULL, 0);
-        if (r == UNZ_OK) r = unzGetFilePos64(z->unz, &m->at);
-        if (r != UNZ_OK)
+    GN_TRY(find_directory(z));
+    uint64_t at = z->directory;
+    GN_MEM(z->members, z->count);
+    GN_MEM(z->names, z->directory_end - z->directory); /* a record is longer than its name and a zero */
+    char *name = z->names;
+    for (uint64_t i = 0; i < z->count; i++)
+        if (!read_record(z, &at, &name, &z->members[i]))
             GN_FAIL(GN_ERR_DATA, "%s: member %llu of the zip directory is damaged", z->origin, (unsigned long long)i);
-        if (f.size_filename > MAX_NAME || strlen(m->name) != f.size_filename)
-            GN_FAIL(GN_ERR_DATA, "%s: member %llu has a name of %lu bytes: expected text of at most %d", z->origin,
-                    (unsigned long long)i, f.size_filename, MAX_NAME);
-        z->n_members++;
-    }
-    if (z->n_members) qsort(z->members, (size_t)z->n_members, sizeof *z->members, by_name);
-    for (int64_t i = 1; i < z->n_members; i++)
+    if (z->count) qsort(z->members, (size_t)z->count, sizeof *z->members, by_name);
+    for (uint64_t i = 1; i < z->count; i++)
         if (strcmp(z->members[i - 1].name, z->members[i].name) == 0)
-            GN_FAIL(GN_ERR_DATA, "%s: two members are named '%s'", z->origin, z->members[i].name);
+            GN_FAIL(GN_ERR_DATA, "%s: two members are named '%.64s'", z->origin, z->members[i].name);
     return NULL;
-}
-
-/* minizip takes missing bytes at the very end for zeros: the end record must be there whole, and last. */
-static gn_status *check_end(const unsigned char *p, size_t n, const char *origin)
-{
-    enum { END = 22, MAX_COMMENT = 65535 };
-    for (size_t comment = 0; comment <= MAX_COMMENT && comment + END <= n; comment++) {
-        const unsigned char *end = p + n - END - comment;
-        if (memcmp(end, "PK\5\6", 4) != 0) continue;
-        if (((size_t)end[20] | (size_t)end[21] << 8) == comment) return NULL;
-        break;
-    }
-    GN_FAIL(GN_ERR_DATA, "%s: no zip directory at the end: truncated, or not a zip file", origin);
 }
 
 gn_status *gn_zip_open(const void *bytes, size_t n, const char *origin, gn_zip **out)
 {
     gn_zip *z;
-    GN_TRY(check_end(bytes, n, origin));
     GN_MEM(z, 1);
     *z = (gn_zip){.origin = origin, .p = bytes, .n = n};
-    zlib_filefunc64_def io = {.zopen64_file = io_open,
-                              .zread_file = io_read,
-                              .zwrite_file = io_write,
-                              .ztell64_file = io_tell,
-                              .zseek64_file = io_seek,
-                              .zclose_file = io_none,
-                              .zerror_file = io_none,
-                              .opaque = z};
-    z->unz = unzOpen2_64(origin, &io);
-    gn_status *s =
-        z->unz ? list_members(z) : GN_ERROR(GN_ERR_DATA, "%s: no zip directory: truncated, or not a zip file", origin);
+    gn_status *s = list_members(z);
     if (s)
         gn_zip_close(z);
     else
@@ -147,8 +177,8 @@ void gn_zip_close(gn_zip *z)
 {
     if (!z) return;
     gn_zip_abandon(z);
-    if (z->unz) unzClose(z->unz);
     free(z->members);
+    free(z->names);
     free(z);
 }
 
@@ -156,74 +186,105 @@ const char *gn_zip_origin(const gn_zip *z) { return z->origin; }
 
 static const member *find(const gn_zip *z, const char *name)
 {
-    int64_t from = 0, to = z->n_members;
-    while (from < to) {
-        int64_t mid = from + (to - from) / 2;
-        int c = strcmp(z->members[mid].name, name);
-        if (c == 0) return &z->members[mid];
-        if (c < 0)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return NULL;
+    member key = {.name = name};
+    return z->count ? bsearch(&key, z->members, (size_t)z->count, sizeof key, by_name) : NULL;
 }
 
 bool gn_zip_has(const gn_zip *z, const char *name) { return find(z, name) != NULL; }
 
 /* ---- one member ---- */
 
+/* The local header repeats name and method; sizes and checksum may be left to the directory. */
+static gn_status *find_data(gn_zip *z, const member *m)
+{
+    uint64_t n = strlen(m->name), limit = z->directory;
+    const unsigned char *p = m->at <= limit ? z->p + m->at : NULL;
+    if (!p || limit - m->at < LOCAL || memcmp(p, "PK\3\4", 4) != 0 || get(p + 26, 2) != n ||
+        get(p + 8, 2) != m->method || limit - m->at - LOCAL < n || memcmp(p + LOCAL, m->name, (size_t)n) != 0)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: no member at byte %llu, where the zip directory has it", z->origin, m->name,
+                (unsigned long long)m->at);
+    uint64_t before = LOCAL + n + get(p + 28, 2);
+    if (limit - m->at < before || limit - m->at - before < m->packed)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu compressed bytes reach past the data", z->origin, m->name,
+                (unsigned long long)m->packed);
+    z->packed = p + before;
+    z->packed_left = m->packed;
+    return NULL;
+}
+
 gn_status *gn_zip_enter(gn_zip *z, const char *name, uint64_t *size)
 {
     const member *m = find(z, name);
-    unz_file_info64 f;
     if (!m) GN_FAIL(GN_ERR_DATA, "%s: no member '%s'", z->origin, name);
-    if (unzGoToFilePos64(z->unz, &m->at) != UNZ_OK ||
-        unzGetCurrentFileInfo64(z->unz, &f, NULL, 0, NULL, 0, NULL, 0) != UNZ_OK)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: damaged zip directory", z->origin, name);
-    if ((f.flag & 1) || (f.compression_method != 0 && f.compression_method != Z_DEFLATED))
-        GN_FAIL(GN_ERR_DATA, "%s: %s: expected a stored or deflated member, not encrypted (method %lu)", z->origin,
-                name, f.compression_method);
-    if (f.compressed_size > z->n || f.uncompressed_size > f.compressed_size * MAX_RATIO)
+    if ((m->flags & 1) || (m->method != 0 && m->method != Z_DEFLATED))
+        GN_FAIL(GN_ERR_DATA, "%s: %s: expected a stored or deflated member, not encrypted (method %d)", z->origin, name,
+                m->method);
+    GN_TRY(find_data(z, m));
+    if (m->method == 0 ? m->size != m->packed : m->size > m->packed * MAX_RATIO)
         GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes cannot come out of %llu: refused", z->origin, name,
-                (unsigned long long)f.uncompressed_size, (unsigned long long)f.compressed_size);
-    int r = unzOpenCurrentFile(z->unz);
-    if (r != UNZ_OK) GN_FAIL(GN_ERR_DATA, "%s: %s: damaged member (minizip error %d)", z->origin, name, r);
-    z->entered = m->name;
-    z->left = *size = f.uncompressed_size;
+                (unsigned long long)m->size, (unsigned long long)m->packed);
+    z->inflate = (z_stream){0};
+    if (m->method == Z_DEFLATED && inflateInit2(&z->inflate, -15) != Z_OK)
+        GN_FAIL(GN_ERR_NOMEM, "%s: %s: out of memory while inflating", z->origin, name);
+    z->in = m;
+    z->left = *size = m->size;
+    z->crc = 0;
+    return NULL;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static gn_status *inflate_some(gn_zip *z, unsigned char *to, uint64_t n)
+{
+    z_stream *s = &z->inflate;
+    while (n > 0) {
+        unsigned in = (unsigned)least(z->packed_left, 1u << 30), out = (unsigned)least(n, 1u << 30);
+        s->next_in = (z_const unsigned char *)z->packed;
+        s->avail_in = in;
+        s->next_out = to;
+        s->avail_out = out;
+        int r = inflate(s, Z_NO_FLUSH);
+        z->packed += in - s->avail_in;
+        z->packed_left -= in - s->avail_in;
+        to += out - s->avail_out;
+        n -= out - s->avail_out;
+        if (r == Z_MEM_ERROR) GN_FAIL(GN_ERR_NOMEM, "%s: %s: out of memory while inflating", z->origin, z->in->name);
+        if (r != Z_OK && (r != Z_STREAM_END || n > 0))
+            GN_FAIL(GN_ERR_DATA, "%s: %s: damaged or truncated data (%s), %llu bytes before the end", z->origin,
+                    z->in->name, s->msg ? s->msg : "it ends", (unsigned long long)(n + z->left));
+    }
     return NULL;
 }
 
 gn_status *gn_zip_read(gn_zip *z, void *to, uint64_t n)
 {
-    unsigned char *p = to;
     if (n > z->left)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes expected, but only %llu are left", z->origin, z->entered,
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes expected, but only %llu are left", z->origin, z->in->name,
                 (unsigned long long)n, (unsigned long long)z->left);
     z->left -= n;
-    while (n > 0) {
-        int got = unzReadCurrentFile(z->unz, p, n < (1u << 30) ? (unsigned)n : 1u << 30);
-        if (got <= 0)
-            GN_FAIL(GN_ERR_DATA, "%s: %s: damaged or truncated data, %llu bytes before the end", z->origin, z->entered,
-                    (unsigned long long)(n + z->left));
-        p += got;
-        n -= (uint64_t)got;
+    if (z->in->method == Z_DEFLATED) {
+        GN_TRY(inflate_some(z, to, n));
+    } else if (n > 0) {
+        memcpy(to, z->packed, (size_t)n);
+        z->packed += n;
+        z->packed_left -= n;
     }
+    if (n > 0) z->crc = (uint32_t)crc32_z(z->crc, to, (size_t)n);
     return NULL;
 }
 
 gn_status *gn_zip_leave(gn_zip *z)
 {
-    const char *name = z->entered;
-    if (z->left > 0) GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes too many", z->origin, name, (unsigned long long)z->left);
-    z->entered = NULL;
-    if (unzCloseCurrentFile(z->unz) != UNZ_OK)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: the checksum does not match: damaged data", z->origin, name);
+    const member *m = z->in;
+    if (z->left > 0)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: %llu bytes too many", z->origin, m->name, (unsigned long long)z->left);
+    gn_zip_abandon(z);
+    if (z->crc != m->crc) GN_FAIL(GN_ERR_DATA, "%s: %s: the checksum does not match: damaged data", z->origin, m->name);
     return NULL;
 }
 
 void gn_zip_abandon(gn_zip *z)
 {
-    if (z->entered) unzCloseCurrentFile(z->unz);
-    z->entered = NULL;
+    if (z->in && z->in->method == Z_DEFLATED) inflateEnd(&z->inflate);
+    z->in = NULL;
 }

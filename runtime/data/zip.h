@@ -1,6 +1,9 @@
-/* Members of a zip file in memory, through minizip.  Stored and deflated members only; encryption is refused, names
- * must be unique, and a member may not claim more bytes than its compressed ones can inflate to.  Sizes and checksums
- * are verified.  Not thread-safe. */
+/* Members of a zip file in memory.  Stored and deflated members only; encryption and several disks are refused, names
+ * must be unique, and a member may not claim more bytes than its compressed ones can inflate to.  Directory and local
+ * headers must agree; sizes and checksums are verified.  Not thread-safe.
+ *
+ * Read here and not through minizip: its version 1.1 misses zip64 sizes where `unsigned long` has 64 bits, and takes
+ * bytes missing at the end for zeros.  Format: APPNOTE.TXT 6.3 of PKWARE. */
 #ifndef GN_RUNTIME_DATA_ZIP_H
 #define GN_RUNTIME_DATA_ZIP_H
 
