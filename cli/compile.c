@@ -1,6 +1,6 @@
+#include "cli/irfile.h"
 #include "cli/session.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -89,16 +89,6 @@ static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, gn_buf *out
     return NULL;
 }
 
-static gn_status *write_out(const gn_cli *cli, const gn_buf *b)
-{
-    FILE *f = cli->opt.output ? fopen(cli->opt.output, "wb") : stdout;
-    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", cli->opt.output, strerror(errno));
-    bool bad = fwrite(b->p, 1, b->n, f) != b->n;
-    if (cli->opt.output) bad = fclose(f) != 0 || bad;
-    if (bad) GN_FAIL(GN_ERR_IO, "%s: cannot be written: %s", cli->opt.output ? cli->opt.output : "standard output", strerror(errno));
-    return NULL;
-}
-
 /* Report ------------------------------------------------------------------------------------------------------------ */
 
 static void report_unit(const named_unit *u, const gn_instance *in)
@@ -142,7 +132,7 @@ static gn_status *compile(gn_cli *cli)
     if (cli->opt.emit) {
         gn_buf b = {.arena = cli->arena};
         status = emit_stage(cli, s, &b);
-        if (!status) status = write_out(cli, &b);
+        if (!status) status = gn_cli_write_text(cli->opt.output, &b);
     } else {
         gn_cli_describe(cli, s);
         report(cli, s);

@@ -1,20 +1,101 @@
-#include "cli/command.h"
+#include "cli/irfile.h"
+
+#include "base/map.h"
+#include "codegen/backend.h"
+#include "ir/kir_simplify.h"
+#include "passes/passes.h"
+
+#include <string.h>
+
+static gn_status *unknown_pass(const char *name)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (int k = 0; k < gn_pass_count && n < 60; k++) names[n++] = gn_passes[k].name;
+    names[n++] = "fuse";
+    names[n++] = "lower";
+    const char *near = gn_nearest(name, names, n);
+    GN_FAIL(GN_ERR_USAGE, "--passes: there is no pass '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
+            near ? "'?" : "");
+}
+
+/* Inputs named by -D sparse=NAME are bound as CSR. */
+static gn_pass_options pass_options(const gn_cli *cli)
+{
+    gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
+    const char **sparse = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
+    for (size_t k = 0; k < (size_t)cli->opt.defines.n; k++)
+        if (!strncmp(cli->opt.defines.p[k], "sparse=", 7)) sparse[o.n_sparse++] = cli->opt.defines.p[k] + 7;
+    o.sparse = sparse;
+    o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
+    return o;
+}
+
+static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, bool kernels, gn_buf *out)
+{
+    fu_options fo = {.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager")};
+    fusion *f = gn_fuse(cli->arena, p, &fo);
+    if (!kernels) {
+        gn_fusion_print(f, out);
+        return NULL;
+    }
+    low_options lo = {.limits = gn_cpu_limits(NULL), .index = GN_I32};
+    lowered *low;
+    GN_TRY(gn_lower(cli->arena, f, &lo, &low));
+    for (uint32_t k = 0; k < low->launches.n; k++)
+        if (low->launches.p[k].kernel) kir_print(low->launches.p[k].kernel, out);
+    return NULL;
+}
+
+/* The passes of --passes in order; fuse and lower end the list, since what they make is no tensor IR. */
+static gn_status *run_list(const gn_cli *cli, gir_program *p, gn_buf *out)
+{
+    gn_pass_options o = pass_options(cli);
+    char *list = gn_arena_strdup(cli->arena, cli->opt.passes), *rest = list;
+    for (char *name; (name = strtok_r(rest, ",", &rest));) {
+        bool fuse = !strcmp(name, "fuse"), lower = !strcmp(name, "lower");
+        if (fuse || lower) return lower_and_print(cli, p, lower, out);
+        const gn_pass *pass = gn_pass_by_name(name);
+        if (!pass) return unknown_pass(name);
+        GN_TRY(pass->run(cli->arena, p, &o, &p));
+        GN_TRY(gir_verify(p));
+    }
+    gir_print(p, out);
+    return NULL;
+}
 
 static gn_status *opt(gn_cli *cli)
 {
-    (void)cli;
-    GN_FAIL(GN_ERR_INTERNAL, "opt: not connected");
+    gn_ir ir;
+    gn_buf out = {.arena = cli->arena};
+    GN_TRY(gn_cli_read_ir(cli, cli->args.p[0], &ir));
+    gn_buf_add(&out, "");
+    if (ir.kernel) {
+        GN_TRY(gn_pass_kir(ir.kernel));
+        kir_print(ir.kernel, &out);
+    } else if (cli->opt.passes) {
+        GN_TRY(run_list(cli, ir.program, &out));
+    } else {
+        gn_pass_options o = pass_options(cli);
+        gir_program *p;
+        GN_TRY(gn_passes_run(cli->arena, ir.program, &o, NULL, &p));
+        gir_print(p, &out);
+    }
+    return gn_cli_write_text(cli->opt.output, &out);
 }
 
 const gn_command gn_command_opt = {
     .name = "opt",
-    .usage = "opt PROGRAM.gir [options]",
-    .summary = "run passes over tensor IR",
-    .about = "Reads tensor IR as text, runs passes over it and prints what they leave.  - reads standard input.\n"
-             "For tests of single passes, and to look at one.\n",
-    .examples = "  gnnc opt f.gir                        the pipeline of the default mode\n"
-                "  gnnc opt f.gir --passes cse,dce       two passes\n"
-                "  gnnc opt f.gir --pass-limit 3         which change breaks it?\n",
+    .usage = "opt FILE [options]",
+    .summary = "run passes over IR text",
+    .about = "Reads tensor IR as text, runs passes over it and prints what they leave; - reads standard input.\n"
+             "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and `lower` kernels,\n"
+             "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
+             "-D sparse=NAME says that an input is bound as CSR.\n",
+    .examples = "  gnnc opt f.gir                            the pipeline of the default mode\n"
+                "  gnnc opt f.gir --passes simplify,factor   two passes\n"
+                "  gnnc opt f.gir --passes simplify,lower    the kernels\n"
+                "  gnnc opt f.gir --pass-limit 3             which pass breaks it?\n",
     .min_args = 1,
     .max_args = 1,
     .run = opt,

@@ -15,8 +15,8 @@ static gn_status *write_predictions(const gn_cli *cli, const gn_session *s)
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 1; c < classes; c++)
             if (out[i * classes + c] > out[i * classes + label[i]]) label[i] = (int32_t)c;
-    gn_named_tensor t[2] = {{.name = "logits", .elem = GN_F32, .rank = 2, .dim = {n, classes}, .data = (void *)(uintptr_t)out},
-                            {.name = "prediction", .elem = GN_I32, .rank = 1, .dim = {n}, .data = label}};
+    gn_named_tensor t[2] = {{.name = (char *)(uintptr_t) "logits", .elem = GN_F32, .rank = 2, .dim = {n, classes}, .data = (void *)(uintptr_t)out},
+                            {.name = (char *)(uintptr_t) "prediction", .elem = GN_I32, .rank = 1, .dim = {n}, .data = label}};
     size_t length = strlen(path);
     if (length > 4 && !strcmp(path + length - 4, ".csv")) return gn_csv_write(path, "prediction", &t[1]);
     if (length > 4 && !strcmp(path + length - 4, ".npz")) {

@@ -1,0 +1,61 @@
+#include "cli/irfile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LIMIT = 256 << 20 };
+
+static gn_status *read_all(const gn_cli *cli, const char *path, gn_buf *out)
+{
+    bool standard = !strcmp(path, "-");
+    FILE *f = standard ? stdin : fopen(path, "rb");
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
+    char part[65536];
+    size_t got;
+    *out = (gn_buf){.arena = cli->arena};
+    gn_buf_add(out, "");
+    while (out->n < LIMIT && (got = fread(part, 1, sizeof part, f)) > 0) gn_buf_addn(out, part, got);
+    int error = ferror(f) ? errno : 0;
+    if (!standard) fclose(f);
+    if (error) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(error));
+    if (out->n >= LIMIT) GN_FAIL(GN_ERR_MODEL, "%s: longer than %d bytes", path, LIMIT);
+    return NULL;
+}
+
+/* The first word that is not in a comment tells which of the two it is. */
+static bool is_kernel(const gn_buf *b)
+{
+    const char *p = b->p;
+    for (;;) {
+        while (isspace((unsigned char)*p)) p++;
+        if (*p != ';') break;
+        p += strcspn(p, "\n");
+    }
+    return !strncmp(p, "kernel", 6);
+}
+
+gn_status *gn_cli_read_ir(const gn_cli *cli, const char *path, gn_ir *out)
+{
+    gn_buf text;
+    const char *origin = !strcmp(path, "-") ? "<stdin>" : path;
+    *out = (gn_ir){0};
+    GN_TRY(read_all(cli, path, &text));
+    if (is_kernel(&text)) {
+        GN_TRY(kir_parse(cli->arena, text.p, text.n, origin, &out->kernel));
+        return kir_verify(out->kernel);
+    }
+    GN_TRY(gir_parse(cli->arena, text.p, text.n, origin, &out->program));
+    return gir_verify(out->program);
+}
+
+gn_status *gn_cli_write_text(const char *path, const gn_buf *text)
+{
+    FILE *f = path ? fopen(path, "wb") : stdout;
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
+    bool bad = fwrite(text->p, 1, text->n, f) != text->n;
+    if (path) bad = fclose(f) != 0 || bad;
+    if (bad) GN_FAIL(GN_ERR_IO, "%s: %s", path ? path : "standard output", strerror(errno));
+    return NULL;
+}
