@@ -249,6 +249,28 @@ START_TEST(insertion)
 }
 END_TEST
 
+/* docs/loop-ir.md names every instruction, and its example is a kernel. */
+START_TEST(documented)
+{
+    FILE *f = fopen("docs/loop-ir.md", "rb");
+    ck_assert_ptr_nonnull(f);
+    char page[32768];
+    size_t n = fread(page, 1, sizeof page - 1, f);
+    fclose(f);
+    page[n] = 0;
+    for (int op = 1; op < KIR_OP_COUNT; op++) {
+        char bare[32], with[32];
+        snprintf(bare, sizeof bare, "`%s`", kir_ops[op].text);
+        snprintf(with, sizeof with, "`%s ", kir_ops[op].text);
+        ck_assert_msg(strstr(page, bare) || strstr(page, with), "%s is not explained", kir_ops[op].text);
+    }
+    char *example = strstr(page, "kernel @spmm"), *end = strstr(example, "```");
+    ck_assert(end != NULL);
+    *end = 0;
+    ck_assert_str_eq(printed(verified(example)), example);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("text");
@@ -260,5 +282,6 @@ int main(void)
     tcase_add_test(c, depth_is_bounded);
     tcase_add_test(c, folding);
     tcase_add_test(c, insertion);
+    tcase_add_test(c, documented);
     return run_tests(c, "kir_text");
 }
