@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DROPOUT = {"gcn": 0.5, "gat": 0.6, "sage": 0.5, "gin": 0.5}
-PEERS = {"pyg": [], "pyg-csr": ["--adjacency", "csr"], "pyg-compile": ["--compile"]}
+PEERS = {"pyg": [], "pyg-csr": ["--adjacency", "csr"], "pyg-sparse": ["--features", "csr"], "pyg-compile": ["--compile"]}
 # glibc gives large blocks back to the system and faults them in again at every step: up to twice the time of a step of
 # PyTorch, for nothing that is PyTorch's. So it is told to keep them. --peer-malloc default undoes that.
 KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "8589934592",

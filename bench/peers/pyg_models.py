@@ -70,6 +70,25 @@ def load_planetoid(folder, name="cora"):
     return data
 
 
+def dropout(x, p, training):
+    """F.dropout, on the stored values of a sparse x: the zeros have nothing to drop."""
+    if x.layout != torch.sparse_csr:
+        return F.dropout(x, p, training)
+    values = F.dropout(x.values(), p, training)
+    return torch.sparse_csr_tensor(x.crow_indices(), x.col_indices(), values, x.shape)
+
+
+class SparseLinear(nn.Module):
+    """What `lin` of a GCNConv or GATConv becomes where its input is a sparse tensor; `weight` stays the same parameter."""
+
+    def __init__(self, linear):
+        super().__init__()
+        self.weight, self.reset_parameters = linear.weight, linear.reset_parameters
+
+    def forward(self, x):
+        return torch.sparse.mm(x, self.weight.t())
+
+
 class Net(nn.Module):
     """Two convolutions with dropout before each and an activation between."""
 
@@ -82,7 +101,7 @@ class Net(nn.Module):
             conv.reset_parameters()
 
     def forward(self, x, edge_index):
-        x = F.dropout(x, self.dropout, self.training)
+        x = dropout(x, self.dropout, self.training)
         x = self.act(self.convs[0](x, edge_index))
         x = F.dropout(x, self.dropout, self.training)
         return self.convs[1](x, edge_index)
@@ -90,6 +109,13 @@ class Net(nn.Module):
 
 def _mlp(inputs, hidden, outputs):
     return nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, outputs))
+
+
+def sparse_features(net, x):
+    """Makes the first layer of a GCN or GAT take x as CSR, and returns that. A sparse x is a thing that PyTorch Geometric
+    leaves to its users; the distribution of results is the same."""
+    net.convs[0].lin = SparseLinear(net.convs[0].lin)
+    return x.to_sparse_csr()
 
 
 def build(model, features, classes, hidden, dropout, heads=8, **_):

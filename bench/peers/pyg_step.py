@@ -30,6 +30,7 @@ def parse():
     parser.add_argument("--compile", action="store_true", help="torch.compile in its default mode")
     parser.add_argument("--adjacency", choices=["edge_index", "csr"], default="edge_index",
                         help="csr: a transposed sparse tensor (not for gat)")
+    parser.add_argument("--features", choices=["dense", "csr"], default="dense", help="csr: gcn and gat only")
     parser.add_argument("--warmup", type=int, default=20)
     parser.add_argument("--once", type=int, default=0, metavar="N")
     return parser.parse_args()
@@ -61,6 +62,9 @@ def make(args):
         values = torch.ones(edges.shape[1])
         edges = torch.sparse_coo_tensor(edges.flip(0), values, shape).coalesce().to_sparse_csr()
     net = pyg_models.build(features=data.x.shape[1], classes=data.classes, **settings)
+    if args.features == "csr" and args.model not in ("gcn", "gat"):
+        raise SystemExit("sparse features are for gcn and gat: the others aggregate their features first")
+    x = pyg_models.sparse_features(net, data.x) if args.features == "csr" else data.x
     net.train(args.what == "train")
     forward = torch.compile(net) if args.compile else net
     rows = data.train_mask.nonzero().view(-1)
@@ -74,12 +78,12 @@ def make(args):
 
     def train():
         state["optimizer"].zero_grad()
-        F.cross_entropy(forward(data.x, edges)[rows], targets).backward()
+        F.cross_entropy(forward(x, edges)[rows], targets).backward()
         state["optimizer"].step()
 
     def infer():
         with torch.inference_mode():
-            forward(data.x, edges)
+            forward(x, edges)
 
     return reset, train if args.what == "train" else infer, pyg_models.versions()
 
@@ -120,7 +124,8 @@ def main():
     reset, step, versions = make(args)
     times(reset, step, args.warmup)
     about = {"peer": "pyg-compile" if args.compile else "pyg", "model": args.model, "what": args.what,
-             "dropout": args.dropout, "hidden": args.hidden, "adjacency": args.adjacency, "versions": versions,
+             "dropout": args.dropout, "hidden": args.hidden, "adjacency": args.adjacency,
+             "features": args.features, "versions": versions,
              "ready_s": round(time.perf_counter() - begin, 2)}
     if args.once:
         us = times(reset, step, args.once)
