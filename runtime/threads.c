@@ -1,9 +1,12 @@
-/* A loop is published as `left`, the number of its ranges that nobody has taken.  Who takes one by left-- owns it, and
- * the loop's description stays as it is until all owned ranges are reported in `open`: so it is read without a lock,
- * and only after a range was taken.  A worker that finds nothing left touches nothing.  left goes below zero by at most
- * one a worker; the next loop overwrites it.
+/* Each thread is dealt a stretch of the ranges, so that loops that follow each other meet the same data on the same core;
+ * who is done with its own takes from the others.
  *
- * Sleeping: a worker counts itself in `asleep` and looks at `left` once more; the caller publishes `left` and then looks
+ * A stretch is published as `left`, the number of its ranges that nobody has taken.  Who takes one by left-- owns it, and
+ * the loop's description stays as it is until all owned ranges are reported in `open`: so it is read without a lock,
+ * and only after a range was taken.  A thread that finds nothing left touches nothing.  left goes below zero by at most
+ * one a thread; the next loop overwrites it.
+ *
+ * Sleeping: a worker counts itself in `asleep` and looks at `loops` once more; the caller counts `loops` up and then looks
  * at `asleep`.  Both in the one order of sequentially consistent operations, so one of them sees the other. */
 #include "runtime/threads.h"
 #include "runtime/memory.h"
@@ -23,18 +26,25 @@ typedef struct loop {
     void *ctx;
     const int64_t *bound; /* NULL: ranges of `grain` in [0, n) */
     int64_t n, grain, ranges;
+    int64_t each, more; /* a stretch has `each` ranges, one of the first `more` has one more */
 } loop;
+
+typedef struct part {
+    _Alignas(64) _Atomic int64_t left;
+    gn_pool *pool;
+    pthread_t thread;
+} part;
 
 struct gn_pool {
     int threads, started; /* started: workers that exist, threads - 1 once the pool is up */
-    pthread_t *thread;
+    part *part;           /* [threads]; the caller's is the first */
     _Atomic int64_t spin_ns;
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     loop loop;
-    _Alignas(64) _Atomic int64_t left; /* polled by all */
     _Alignas(64) _Atomic int64_t open; /* ranges not yet reported as run */
-    _Alignas(64) atomic_int asleep;
+    _Alignas(64) _Atomic uint64_t loops;
+    atomic_int asleep;
     atomic_bool waiting; /* the caller sleeps until open is 0 */
     atomic_bool stop;
 };
@@ -75,16 +85,27 @@ static void run_range(const loop *l, int64_t k)
     l->fn(l->ctx, lo, hi);
 }
 
-/* Takes ranges and runs them until none is left; reports them. */
-static void take_part(gn_pool *p)
+/* First range of thread t's stretch. */
+static int64_t stretch(const gn_pool *p, int t) { return p->loop.each * t + (t < p->loop.more ? t : p->loop.more); }
+
+/* Takes ranges of one stretch and runs them until none is left; says how many. */
+static int64_t run_stretch(gn_pool *p, int t)
 {
     int64_t ran = 0;
-    while (atomic_load_explicit(&p->left, memory_order_relaxed) > 0) {
-        int64_t left = atomic_fetch_sub_explicit(&p->left, 1, memory_order_acquire);
+    while (atomic_load_explicit(&p->part[t].left, memory_order_relaxed) > 0) {
+        int64_t left = atomic_fetch_sub_explicit(&p->part[t].left, 1, memory_order_acquire);
         if (left <= 0) break;
-        run_range(&p->loop, p->loop.ranges - left);
+        run_range(&p->loop, stretch(p, t + 1) - left);
         ran++;
     }
+    return ran;
+}
+
+static void take_part(gn_pool *p, int me)
+{
+    int64_t ran = 0;
+    for (int t = me; t < p->threads; t++) ran += run_stretch(p, t);
+    for (int t = 0; t < me; t++) ran += run_stretch(p, t);
     if (!ran || atomic_fetch_sub(&p->open, ran) != ran) return;
     if (!atomic_load(&p->waiting)) return;
     pthread_mutex_lock(&p->lock);
@@ -92,23 +113,23 @@ static void take_part(gn_pool *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-static bool has_work(gn_pool *p)
+static bool has_work(const part *m)
 {
-    return atomic_load_explicit(&p->left, memory_order_relaxed) > 0 ||
-           atomic_load_explicit(&p->stop, memory_order_relaxed);
+    return atomic_load_explicit(&m->left, memory_order_relaxed) > 0 ||
+           atomic_load_explicit(&m->pool->stop, memory_order_relaxed);
 }
 
-static bool has_ended(gn_pool *p) { return atomic_load_explicit(&p->open, memory_order_acquire) == 0; }
+static bool has_ended(const part *m) { return atomic_load_explicit(&m->pool->open, memory_order_acquire) == 0; }
 
 /* Spins until `ready` or the time is up; says whether it is ready. */
-static bool spin(gn_pool *p, bool (*ready)(gn_pool *))
+static inline bool spin(const part *m, bool (*ready)(const part *))
 {
-    int64_t ns = atomic_load_explicit(&p->spin_ns, memory_order_relaxed), end = 0;
-    if (ready(p)) return true;
+    int64_t ns = atomic_load_explicit(&m->pool->spin_ns, memory_order_relaxed), end = 0;
+    if (ready(m)) return true;
     if (ns <= 0) return false;
     for (;;) {
         for (int i = 0; i < SPINS_A_LOOK; i++) {
-            if (ready(p)) return true;
+            if (ready(m)) return true;
             relax();
         }
         int64_t now = now_ns();
@@ -117,25 +138,32 @@ static bool spin(gn_pool *p, bool (*ready)(gn_pool *))
     }
 }
 
+/* Until a loop comes that is not yet over, or the end. */
+static void sleep_until_called(gn_pool *p, const part *m)
+{
+    uint64_t seen = atomic_load(&p->loops);
+    if (has_work(m)) return;
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->asleep, 1);
+    while (atomic_load(&p->loops) == seen && !atomic_load(&p->stop)) pthread_cond_wait(&p->work, &p->lock);
+    atomic_fetch_sub(&p->asleep, 1);
+    pthread_mutex_unlock(&p->lock);
+}
+
 static void *worker(void *arg)
 {
-    gn_pool *p = arg;
+    const part *m = arg;
+    gn_pool *p = m->pool;
     for (;;) {
-        if (!spin(p, has_work)) {
-            pthread_mutex_lock(&p->lock);
-            atomic_fetch_add(&p->asleep, 1);
-            while (atomic_load(&p->left) <= 0 && !atomic_load(&p->stop)) pthread_cond_wait(&p->work, &p->lock);
-            atomic_fetch_sub(&p->asleep, 1);
-            pthread_mutex_unlock(&p->lock);
-        }
+        if (!spin(m, has_work)) sleep_until_called(p, m);
         if (atomic_load_explicit(&p->stop, memory_order_acquire)) return NULL;
-        take_part(p);
+        take_part(p, (int)(m - p->part));
     }
 }
 
 static void wait_for_end(gn_pool *p)
 {
-    if (spin(p, has_ended)) return;
+    if (spin(&p->part[0], has_ended)) return;
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->waiting, true);
     while (atomic_load(&p->open) != 0) pthread_cond_wait(&p->done, &p->lock);
@@ -158,10 +186,14 @@ static void wake(gn_pool *p, int64_t wanted)
 static void run(gn_pool *p, const loop *l)
 {
     p->loop = *l;
+    p->loop.each = l->ranges / p->threads;
+    p->loop.more = l->ranges % p->threads;
     atomic_store_explicit(&p->open, l->ranges, memory_order_relaxed);
-    atomic_store(&p->left, l->ranges);
+    for (int t = p->threads - 1; t >= 0; t--)
+        atomic_store_explicit(&p->part[t].left, stretch(p, t + 1) - stretch(p, t), memory_order_release);
+    atomic_fetch_add(&p->loops, 1);
     wake(p, l->ranges - 1);
-    take_part(p);
+    take_part(p, 0);
     wait_for_end(p);
 }
 
@@ -192,14 +224,16 @@ int gn_pool_threads(const gn_pool *p) { return p->threads; }
 static gn_status *start_workers(gn_pool *p)
 {
     void *block;
-    GN_TRY(gn_block_zeroed(p->threads, sizeof *p->thread, "threads", &block));
-    p->thread = block;
+    GN_TRY(gn_block_zeroed(p->threads, sizeof(part), "threads", &block));
+    p->part = block;
+    for (int t = 0; t < p->threads; t++) p->part[t].pool = p;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in its own threads */
     int e = 0;
     while (!e && p->started < p->threads - 1) {
-        e = pthread_create(&p->thread[p->started], NULL, worker, p);
+        part *m = &p->part[p->started + 1];
+        e = pthread_create(&m->thread, NULL, worker, m);
         if (!e) p->started++;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -236,10 +270,10 @@ void gn_pool_free(gn_pool *p)
     atomic_store(&p->stop, true);
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
-    for (int k = 0; k < p->started; k++) pthread_join(p->thread[k], NULL);
+    for (int t = 1; t <= p->started; t++) pthread_join(p->part[t].thread, NULL);
     pthread_cond_destroy(&p->done);
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);
-    gn_block_free(p->thread);
+    gn_block_free(p->part);
     gn_block_free(p);
 }

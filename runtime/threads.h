@@ -1,7 +1,8 @@
 /* Thread pool: a fork-join of short loops.  Workers spin for a moment after a loop and then sleep.
  *
- * One loop at a time a pool, from one thread, which takes part; loops do not nest.  A worker that comes late is not
- * waited for: the caller runs what nobody has taken.  Workers block all signals. */
+ * One loop at a time a pool, from one thread, which takes part; loops do not nest.  Ranges are dealt out in order: the
+ * caller has the first, the last worker the last, so that the loops of a program meet the same data on the same core; who
+ * is done takes from the others, and a worker that comes late is not waited for.  Workers block all signals. */
 #ifndef GN_RUNTIME_THREADS_H
 #define GN_RUNTIME_THREADS_H
 
@@ -23,8 +24,7 @@ int gn_cores(void); /* that this process may run on; at least 1 */
  * Returns when all have ended; what they wrote is then visible to the caller. */
 void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, gn_loop_fn *fn, void *ctx);
 
-/* The same for the ranges [bound[k], bound[k + 1]), 0 <= k < n_ranges, bounds ascending; handed out in order.  Empty
- * ranges are called too.  With one thread or range it is a plain call fn(ctx, bound[0], bound[n_ranges]). */
+/* The same for the ranges [bound[k], bound[k + 1]), 0 <= k < n_ranges, bounds ascending.  Empty ranges are called too.  With one thread or range it is a plain call fn(ctx, bound[0], bound[n_ranges]). */
 void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn, void *ctx);
 
 /* How long a worker, or a caller that waits, spins before it sleeps.  Default: 50 microseconds, and 0 where the pool
