@@ -157,34 +157,68 @@ static inline gn_image *compiled(const kir_kernel *k, const char *cpu, bool sani
     return image;
 }
 
-/* Compiles, runs and compares on every width. */
-static inline void checked(const char *text, const check_options *opt)
+typedef struct test_code {
+    kir_kernel *k;
+    const char *text;
+    gn_image *image[TEST_CPUS]; /* NULL: this machine cannot run it, or it is not wanted */
+} test_code;
+
+static inline test_code test_compile(const char *text, const check_options *o)
 {
-    check_options o = *opt;
-    kir_kernel *k = verified(text);
+    test_code t = {.k = verified(text), .text = text};
+    ck_assert(t.k->buffers.n <= MAX_BUFFERS);
+    for (int i = 0; i < TEST_CPUS && (!o->cpus || i < o->cpus); i++)
+        if (test_cpu_runs(i)) t.image[i] = compiled(t.k, test_cpus[i], o->sanitize, text);
+    return t;
+}
+
+static inline void test_code_free(test_code *t)
+{
+    for (int i = 0; i < TEST_CPUS; i++) gn_image_free(t->image[i]);
+}
+
+/* Runs on every width and compares. */
+static inline void test_run(const test_code *t, const check_options *o)
+{
+    const kir_kernel *k = t->k;
     kir_bound_buffer start[MAX_BUFFERS], want[MAX_BUFFERS];
-    uint32_t seed = o.seed + 1;
-    ck_assert(k->buffers.n <= MAX_BUFFERS);
+    uint32_t seed = o->seed + 1;
     for (int b = 0; b < (int)k->buffers.n; b++) {
         gn_elem e = k->buffers.p[b].elem;
-        int64_t n = buffer_elems(k, b, o.syms);
+        int64_t n = buffer_elems(k, b, o->syms);
         size_t bytes = (size_t)n * gn_elem_size(e);
         start[b] = (kir_bound_buffer){gn_arena_alloc(&arena, bytes + 1, 1), n};
         want[b] = (kir_bound_buffer){gn_arena_alloc(&arena, bytes + 1, 1), n};
-        if (o.data[b])
-            memcpy(start[b].data, o.data[b], bytes);
+        if (o->data[b])
+            memcpy(start[b].data, o->data[b], bytes);
         else
-            fill(start[b].data, e, n, o.limit, &seed);
-        memcpy(want[b].data, start[b].data, bytes);
+            fill(start[b].data, e, n, o->limit, &seed);
+        if (bytes) memcpy(want[b].data, start[b].data, bytes);
     }
-    succeeded(kir_eval(k, NULL, want, o.syms), text);
-    for (int i = 0; i < TEST_CPUS && (!o.cpus || i < o.cpus); i++) {
-        if (!test_cpu_runs(i)) continue;
-        gn_image *image = compiled(k, test_cpus[i], o.sanitize, text);
-        for (int end = 0; end < 2; end++)
-            run_one(k, gn_image_kernel(image, 0), start, want, end, &o, test_cpus[i], text);
-        gn_image_free(image);
+    succeeded(kir_eval(k, NULL, want, o->syms), t->text);
+    for (int i = 0; i < TEST_CPUS; i++)
+        for (int end = 0; end < 2 && t->image[i]; end++)
+            run_one(k, gn_image_kernel(t->image[i], 0), start, want, end, o, test_cpus[i], t->text);
+}
+
+static inline void checked(const char *text, const check_options *o)
+{
+    test_code t = test_compile(text, o);
+    test_run(&t, o);
+    test_code_free(&t);
+}
+
+/* The first symbol takes each of the lengths. */
+static inline void checked_lengths(const char *text, const check_options *opt, const int *length, int n)
+{
+    check_options o = *opt;
+    test_code t = test_compile(text, &o);
+    for (int i = 0; i < n; i++) {
+        o.syms[0] = length[i];
+        o.seed++;
+        test_run(&t, &o);
     }
+    test_code_free(&t);
 }
 
 /* Replaces every `#` of the text by a number. */

@@ -3,6 +3,8 @@
 /* timeout: 300 */
 #include "codegen_test.h"
 
+#include <signal.h>
+
 static const char spmm[] =
     "kernel @spmm (sym node, sym edge, %rowptr: i32[node + 1] read, %col: i32[edge] read, %h: f32[node * #] read,\n"
     "              %out: f32[node * #] write) {\n"
@@ -34,9 +36,387 @@ START_TEST(spmm_of_every_width)
 {
     int32_t rowptr[] = {0, 2, 2, 5, 6, 6}, col[] = {1, 3, 0, 2, 3, 4};
     check_options o = {.syms = {5, 6}, .data = {rowptr, col}};
+    if (_i % 2) o.split = 2;
     checked(with_number(spmm, _i), &o);
-    o.split = 2;
-    checked(with_number(spmm, _i), &o);
+}
+END_TEST
+
+/* Constant bounds; # is the number of columns, row-wise kernels on a few rows. */
+typedef struct pattern {
+    const char *name, *text;
+    double tolerance;
+    int64_t limit;
+} pattern;
+
+#define ROWS "for %1 in 0 .. n step 1 thread none {\n"
+#define COLUMNS(v) "for " v " in 0 .. # step 1 vector none {\n"
+
+static const pattern patterns[] = {
+    {"copy",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS("%3") "%4 = iadd %2, %3 %5 = load f32 %x[%4] store %o[%4], %5 }}}",
+     0, 0},
+    {"broadcast by eight, modulo seven",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[7] read, %o: f32[n * #] write) {" ROWS "%2 = imul %1, #\n" COLUMNS(
+         "%3") "%4 = idiv %3, 8 %5 = iadd %2, %4 %6 = load f32 %x[%5] %7 = imod %3, 7 %8 = load f32 %y[%7]\n"
+               "%9 = fmul f32 %6, %8 %10 = iadd %2, %3 store %o[%10], %9 }}}",
+     0, 0},
+    {"strided",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[1000] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS(
+         "%3") "%4 = imod %3, 8 %5 = imul %4, 3 %6 = iadd %5, %1 %7 = load f32 %y[%6]\n"
+               "%8 = imul %3, 11 %11 = load f32 %y[%8] %9 = fadd f32 %7, %11 %10 = iadd %2, %3\n"
+               "store %o[%10], %9 }}}",
+     0, 0},
+    {"reversed and transposed stores",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write, %t: f32[n * #] write) {" ROWS
+     "%2 = imul %1, # %20 = isub #, 1\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f32 %x[%4] %6 = isub %20, %3 %7 = iadd %2, %6 store %o[%7], %5\n"
+               "%8 = imul %3, n %9 = iadd %8, %1 store %t[%9], %5 }}}",
+     0, 0},
+    {"division by the columns, across rows",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: i32[n] read, %o: f32[n * #] write, %q: i64[n * #] write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = idiv %4, 5 %6 = imod %4, 5 %7 = imul %5, 3 %8 = iadd %7, %6 %9 = imod %8, #\n"
+               "%10 = iadd %2, %9 %11 = load f32 %x[%10] store %o[%4], %11 store %q[%4], %8 }}}",
+     0, 0},
+    {"gather",
+     "kernel @p (sym n, %x: f32[50] read, %y: i32[n * #] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS("%3") "%4 = iadd %2, %3 %5 = load i64 %y[%4] %6 = load f32 %x[%5]\n"
+                                       "store %o[%4], %6 }}}",
+     0, 50},
+    {"scatter to own places",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] read_write) {" ROWS "%2 = imul %1, #\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f32 %x[%4] %6 = imul %3, 3 %7 = imod %6, # %8 = imod #, 3 %9 = ieq %8, 0\n"
+               "%10 = select i64 %9, %3, %7 %11 = iadd %2, %10 store %o[%11], %5 }}}",
+     0, 0},
+    {"small types",
+     "kernel @p (sym n, %a: bf16[n * #] read, %b: f16[n * #] read, %c: u8[n * #] read, %d: bool[n * #] read,\n"
+     "%o: bf16[n * #] write, %p: f16[n * #] write, %q: u8[n * #] write, %r: bool[n * #] write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f32 %a[%4] %6 = load f32 %b[%4] %7 = load i64 %c[%4] %8 = load bool %d[%4]\n"
+               "%9 = fmul f32 %5, %6 %10 = select f32 %8, %9, %5 %11 = iadd %7, 1 %12 = flt %10, 0.0\n"
+               "store %o[%4], %10 store %p[%4], %9 store %q[%4], %11 store %r[%4], %12 }}}",
+     0, 200},
+    {"sum, maximum and minimum of a row",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * 3] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f32 3 tstore %20[0], 0.5 tstore %20[1], -9.0 tstore %20[2], 9.0\n"
+     "for %3 in 0 .. # step 1 vector reduce { %4 = iadd %2, %3 %5 = load f32 %x[%4] tacc sum %20[0], %5\n"
+     "tacc max %20[1], %5 tacc min %20[2], %5 }\n"
+     "%6 = imul %1, 3 for %7 in 0 .. 3 step 1 vector none { %8 = iadd %6, %7 %9 = tload f32 %20[%7] store %o[%8], %9 "
+     "}}}",
+     1e-5, 0},
+    {"dot product by fma",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[#] read, %o: f32[n] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f32 1 tstore %20[0], 0.0\n"
+     "for %3 in 0 .. # step 1 vector reduce { %4 = iadd %2, %3 %5 = load f32 %x[%4] %6 = load f32 %y[%3]\n"
+     "tfma %20[0], %5, %6 }\n %7 = tload f32 %20[0] store %o[%1], %7 }}",
+     1e-5, 0},
+    {"heads of eight columns",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[#] read, %o: f32[n * 16] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f32 16 for %3 in 0 .. 16 step 1 vector none { tstore %20[%3], 0.0 }\n"
+     "for %4 in 0 .. # step 1 vector reduce { %5 = iadd %2, %4 %6 = load f32 %x[%5] %7 = load f32 %y[%4]\n"
+     "%8 = fmul f32 %6, %7 %9 = idiv %4, 8 tacc sum %20[%9], %8 }\n %10 = imul %1, 16\n"
+     "for %11 in 0 .. 16 step 1 vector none { %12 = iadd %10, %11 %13 = tload f32 %20[%11] store %o[%12], %13 }}}",
+     1e-5, 0},
+    {"heads of three columns, maximum",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * 24] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f32 24 for %3 in 0 .. 24 step 1 vector none { tstore %20[%3], -5.0 }\n"
+     "for %4 in 0 .. # step 1 vector reduce { %5 = iadd %2, %4 %6 = load f32 %x[%5]\n"
+     "%9 = idiv %4, 3 tacc max %20[%9], %6 }\n %10 = imul %1, 24\n"
+     "for %11 in 0 .. 24 step 1 vector none { %12 = iadd %10, %11 %13 = tload f32 %20[%11] store %o[%12], %13 }}}",
+     0, 0},
+    {"integer sums by gathered index",
+     "kernel @p (sym n, %x: i32[n * #] read, %o: i64[n * 8] write) {" ROWS
+     "%2 = imul %1, # %20 = tile i64 8 for %3 in 0 .. 8 step 1 vector none { tstore %20[%3], 0 }\n"
+     "for %4 in 0 .. # step 1 vector reduce { %5 = iadd %2, %4 %6 = load i64 %x[%5] %7 = imod %6, 8\n"
+     "tacc sum %20[%7], %6 }\n %10 = imul %1, 8\n"
+     "for %11 in 0 .. 8 step 1 vector none { %12 = iadd %10, %11 %13 = tload i64 %20[%11] store %o[%12], %13 }}}",
+     0, 100},
+    {"tile by permuted lanes",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write) {" ROWS "%2 = imul %1, # %20 = tile f32 #\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f32 %x[%4] tstore %20[%3], %5 "
+               "}\n" COLUMNS("%6") "%7 = idiv %6, 2 %8 = tload f32 %20[%7] %9 = isub #, "
+                                   "1 %10 = isub %9, %6 %11 = tload f32 %20[%10]\n"
+                                   "%12 = fadd f32 %8, %11 %13 = iadd %2, %6 store "
+                                   "%o[%13], %12 }}}",
+     0, 0},
+    {"tile by a run-time index",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write) {" ROWS "%2 = imul %1, # %20 = tile f32 #\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f32 %x[%4] tstore %20[%3], %5 }\n"
+               "for %6 in 1 .. # step 1 serial ordered { %7 = isub %6, 1 %8 = tload f32 %20[%7]\n"
+               "%9 = fmul f32 %8, 0.5 tacc sum %20[%6], %9 }\n" COLUMNS(
+                   "%10") "%11 = iadd %2, %10 %12 = tload f32 %20[%10] store %o[%11], %12 }}}",
+     0, 0},
+    {"a tile of each lane, serial loops inside",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: i32[n + 1] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, # %15 = load i64 %y[%1]\n" COLUMNS(
+         "%3") "%20 = tile f32 3 tstore %20[0], 0.0 tstore %20[1], 1.0 tstore %20[2], 2.0\n"
+               "for %4 in 0 .. %15 step 1 serial ordered { %5 = imod %4, 3 %6 = iadd %2, %3 %7 = load f32 %x[%6]\n"
+               "tacc sum %20[%5], %7 }\n"
+               "%8 = imod %3, 3 %9 = tload f32 %20[%8] %10 = tload f32 %20[1] %11 = fadd f32 %9, %10\n"
+               "%12 = iadd %2, %3 store %o[%12], %11 }}}",
+     1e-6, 5},
+    {"ifs that lanes enter one by one",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[#] read, %o: f32[n * #] read_write, %z: i32[n * #] read) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f32 %x[%4] %6 = flt 0.0, %5 if %6 { %7 = load f32 %y[%3]\n"
+               "%8 = fmul f32 %5, %7 store %o[%4], %8 %9 = ilt %3, 5 if %9 { %10 = load f32 %y[0] store %o[%4], %10 } "
+               "}\n"
+               "%11 = ilt 3, %3 if %11 { %12 = isub %3, 4 %13 = load i64 %z[%4] %14 = cast f32 %13\n"
+               "%15 = load f32 %y[%12] %16 = fadd f32 %14, %15 store %o[%4], %16 } }}}",
+     0, 9},
+    {"f64",
+     "kernel @p (sym n, %x: f64[n * #] read, %o: f64[n * #] write, %s: f64[n] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f64 # %21 = tile f64 1 tstore %21[0], 0.0:f64\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f64 %x[%4] tstore %20[%3], %5 }\n"
+               "for %6 in 0 .. # step 1 vector reduce { %7 = tload f64 %20[%6] tacc sum %21[0], %7 }\n" COLUMNS(
+                   "%8") "%9 = tload f64 %20[%8] %10 = tload f64 %21[0] %11 = fdiv f64 %9, %10 %12 = iadd %2, %8\n"
+                         "store %o[%12], %11 } %13 = tload f64 %21[0] store %s[%1], %13 }}",
+     1e-11, 0},
+    {"private scratch",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write) {" ROWS "%2 = imul %1, # %20 = tile f32 2\n"
+     "tstore %20[0], 3.0 for %3 in 0 .. # step 1 vector private { %4 = iadd %2, %3 %5 = load f32 %x[%4]\n"
+     "tstore %20[1], %5 %6 = tload f32 %20[1] %7 = tload f32 %20[0] %8 = fmul f32 %6, %7 store %o[%4], %8 }}}",
+     0, 0},
+};
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
+
+/* Lengths around every width; the long ones take the loop over chunks. */
+START_TEST(constant_lengths)
+{
+    static const int lengths[] = {1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 40, 64, 70};
+    const pattern *p = &patterns[_i / 18];
+    int n = lengths[_i % 18];
+    check_options o = {.syms = {3}, .tolerance = p->tolerance, .limit = p->limit, .seed = (uint32_t)_i};
+    checked(with_number(p->text, n), &o);
+}
+END_TEST
+
+START_TEST(constant_and_long)
+{
+    const pattern *p = &patterns[_i];
+    if (strstr(p->text, "[1000]") || strstr(p->text, "tile f32 16") || strstr(p->text, "tile f32 24")) return;
+    check_options o = {.syms = {2}, .tolerance = p->tolerance * 10, .limit = p->limit};
+    checked(with_number(p->text, 1203), &o);
+}
+END_TEST
+
+/* Vector loops whose bounds are known when they run. */
+static const pattern run_time[] = {
+    {"triad",
+     "kernel @p (sym n, %x: f32[n] read, %y: f32[n] read, %o: f32[n] write) {\n"
+     "for %1 in 0 .. n step 1 vector none { %2 = load f32 %x[%1] %3 = load f32 %y[%1]\n"
+     "%4 = fma f32 %2, 3.0, %3 store %o[%1], %4 }}",
+     0, 0},
+    {"flat of heads",
+     "kernel @p (sym n, %x: f32[n] read, %y: f32[n * 8] read, %o: f32[n * 8] write) {\n"
+     "%9 = imul n, 8 for %1 in 0 .. %9 step 1 vector none { %2 = idiv %1, 8 %3 = load f32 %x[%2]\n"
+     "%4 = load f32 %y[%1] %5 = fmul f32 %3, %4 store %o[%1], %5 }}",
+     0, 0},
+    {"flat of seven columns",
+     "kernel @p (sym n, %x: f32[n] read, %y: f32[7] read, %o: f32[n * 7] write) {\n"
+     "%9 = imul n, 7 for %1 in 0 .. %9 step 1 vector none { %2 = idiv %1, 7 %3 = load f32 %x[%2]\n"
+     "%6 = imod %1, 7 %4 = load f32 %y[%6] %5 = fmul f32 %3, %4 store %o[%1], %5 }}",
+     0, 0},
+    {"step and offset",
+     "kernel @p (sym n, %x: f32[n + 5] read, %o: f32[n + 5] read_write) {\n"
+     "%9 = iadd n, 2 for %1 in 3 .. %9 step 3 vector none { %2 = load f32 %x[%1]\n"
+     "%3 = iadd %1, 2 %4 = load f32 %x[%3] %5 = fsub f32 %2, %4 store %o[%1], %5 }}",
+     0, 0},
+    {"gather and small types",
+     "kernel @p (sym n, %x: i32[n] read, %y: f16[40] read, %z: u8[n] read, %o: bf16[n] write, %q: i32[n] write) {\n"
+     "for %1 in 0 .. n step 1 vector none { %2 = load i64 %x[%1] %3 = load f32 %y[%2] %4 = load i64 %z[%1]\n"
+     "%5 = cast f32 %4 %6 = fadd f32 %3, %5 store %o[%1], %6 %7 = imul %2, %4 store %q[%1], %7 }}",
+     0, 40},
+    {"total, maximum, count",
+     "kernel @p (sym n, %x: f32[n] read, %m: bool[n] read, %o: f32[2] write, %c: i64[1] write) {\n"
+     "%20 = tile f32 2 %21 = tile i64 1 tstore %20[0], 0.0 tstore %20[1], -2.0 tstore %21[0], 0\n"
+     "for %1 in 0 .. n step 1 vector reduce { %2 = load f32 %x[%1] tacc sum %20[0], %2 tacc max %20[1], %2\n"
+     "%3 = load bool %m[%1] %4 = cast i64 %3 tacc sum %21[0], %4 }\n"
+     "%5 = tload f32 %20[0] store %o[0], %5 %6 = tload f32 %20[1] store %o[1], %6 %7 = tload i64 %21[0] store %c[0], "
+     "%7 }",
+     1e-5, 0},
+    {"dot product",
+     "kernel @p (sym n, %x: f32[n] read, %y: f32[n] read, %o: f32[1] write) {\n"
+     "%20 = tile f32 1 tstore %20[0], 0.0 for %1 in 0 .. n step 1 vector reduce {\n"
+     "%2 = load f32 %x[%1] %3 = load f32 %y[%1] tfma %20[0], %2, %3 }\n"
+     "%4 = tload f32 %20[0] store %o[0], %4 }",
+     1e-5, 0},
+    {"blocks of a thread loop",
+     "kernel @p (sym n, %x: f32[n] read, %o: f32[n] write) {\n"
+     "for %1 in 0 .. n step 24 thread none { %2 = iadd %1, 24 %3 = imin %2, n\n"
+     "for %4 in %1 .. %3 step 1 vector none { %5 = load f32 %x[%4] %6 = tanh f32 %5\n"
+     "store %o[%4], %6 }}}",
+     3e-7, 0},
+    {"rows of edges",
+     "kernel @p (sym n, %r: i32[n + 1] read, %x: f32[n * 9] read, %o: f32[n] write) {\n"
+     "for %1 in 0 .. n step 1 thread none { %20 = tile f32 1 tstore %20[0], 0.0\n"
+     "%2 = load i64 %r[%1] %3 = iadd %1, 1 %4 = load i64 %r[%3]\n"
+     "for %5 in %2 .. %4 step 1 vector reduce { %6 = load f32 %x[%5] tacc sum %20[0], %6 }\n"
+     "%7 = tload f32 %20[0] store %o[%1], %7 }}",
+     1e-5, 30},
+    {"tile from a serial loop",
+     "kernel @p (sym n, %x: f32[n * 5] read, %o: f32[n * 5] write) {\n"
+     "for %1 in 0 .. n step 1 thread none { %20 = tile f32 5 %2 = imul %1, 5\n"
+     "for %3 in 0 .. 5 step 1 serial none { %4 = iadd %2, %3 %5 = load f32 %x[%4]\n"
+     "tstore %20[%3], %5 }\n"
+     "for %6 in 0 .. 5 step 1 unroll none { %7 = isub 4, %6 %8 = tload f32 %20[%7]\n"
+     "%9 = iadd %2, %6 store %o[%9], %8 }}}",
+     0, 0},
+};
+enum { RUN_TIME = sizeof run_time / sizeof *run_time };
+
+START_TEST(run_time_lengths)
+{
+    const pattern *p = &run_time[_i];
+    int length[42];
+    for (int i = 0; i < 41; i++) length[i] = i;
+    length[41] = 333;
+    check_options o = {.tolerance = p->tolerance, .limit = p->limit};
+    if (!strcmp(p->name, "rows of edges")) { /* row pointers ascend */
+        int32_t row[400] = {0};
+        for (int i = 1; i < 400; i++) row[i] = row[i - 1] + (i * 7 % 11 < 3 ? 0 : i * 5 % 23) / 3;
+        o.data[0] = row;
+        checked_lengths(p->text, &o, length, 41);
+        o.split = 3;
+        checked_lengths(p->text, &o, length, 10);
+        return;
+    }
+    checked_lengths(p->text, &o, length, 42);
+    o.split = 1;
+    checked_lengths(p->text, &o, length, 20);
+}
+END_TEST
+
+static const char gemm[] =
+    "kernel @gemm (sym m, %a: f32[m * 37] read, %b: f32[#] read, %c: f32[m * #] write) {\n"
+    "  for %1 in 0 .. m step 3 thread none {\n"
+    "    %2 = tile f32 $\n"
+    "    for %3 in 0 .. $ step 1 vector none { tstore %2[%3], 0.0 }\n"
+    "    for %4 in 0 .. 37 step 1 serial ordered {\n"
+    "      %5 = imul %4, #\n"
+    "      for %6 in 0 .. 3 step 1 unroll none {\n"
+    "        %7 = iadd %1, %6 %8 = imul %7, 37 %9 = iadd %8, %4 %10 = load f32 %a[%9] %11 = imul %6, #\n"
+    "        for %12 in 0 .. # step 1 vector none {\n"
+    "          %13 = iadd %5, %12 %14 = load f32 %b[%13] %15 = iadd %11, %12 tfma %2[%15], %10, %14\n"
+    "        }\n      }\n    }\n"
+    "    for %16 in 0 .. 3 step 1 unroll none {\n"
+    "      %17 = iadd %1, %16 %18 = imul %17, # %19 = imul %16, #\n"
+    "      for %20 in 0 .. # step 1 vector none {\n"
+    "        %21 = iadd %19, %20 %22 = tload f32 %2[%21] %23 = iadd %18, %20 store %c[%23], %22\n"
+    "      }\n    }\n  }\n}\n";
+
+START_TEST(gemm_tiles)
+{
+    gn_buf t = {.arena = &arena};
+    for (const char *p = gemm; *p; p++) {
+        if (*p == '$')
+            gn_buf_printf(&t, "%d", 3 * _i);
+        else if (!strncmp(p, "[#] read", 8))
+            gn_buf_printf(&t, "[%d", 37 * _i), p++;
+        else
+            gn_buf_addn(&t, p, 1);
+    }
+    check_options o = {.syms = {9}};
+    checked(with_number(t.p, _i), &o);
+}
+END_TEST
+
+/* What cannot be emitted is refused with its reason. */
+START_TEST(refusals)
+{
+    const char *why = NULL;
+    gn_image *image = NULL;
+    const kir_kernel *k = parsed("kernel @k (%o: f32[1] write) { %1 = tile f32 100000 tstore %1[0], 0.0 }");
+    ck_assert(!gn_cpu_supports(k, &why) && strstr(why, "256 KB"));
+    refused(gn_cpu_compile(&k, 1, NULL, &image, NULL), GN_ERR_BACKEND, "256 KB", "large tile");
+    ck_assert_ptr_null(image);
+    k = parsed("kernel @k (sym n, %o: f32[n] write) { for %1 in 0 .. n step 1 block none { store %o[%1], 0.0 } }");
+    ck_assert(!gn_cpu_supports(k, &why));
+    gn_codegen_options o = {.cpu = "pentium"};
+    k = parsed("kernel @k (%o: f32[1] write) { store %o[0], 0.0 }");
+    refused(gn_cpu_compile(&k, 1, &o, &image, NULL), GN_ERR_BACKEND, "pentium", "unknown cpu");
+    ck_assert(gn_cpu_limits(NULL).lanes >= 4 && gn_cpu_limits("x86-64-v3").lanes == 8);
+    ck_assert(strlen(gn_cpu_name()) > 3);
+}
+END_TEST
+
+/* Many kernels on several threads give the code that one gives. */
+START_TEST(many_kernels)
+{
+    enum { N = 9 };
+    const kir_kernel *k[N];
+    for (int i = 0; i < N; i++) k[i] = verified(with_number(patterns[0].text, i + 1));
+    for (int threads = 0; threads <= 4; threads++) {
+        gn_codegen_options o = {.opt_level = threads % 3, .threads = threads};
+        gn_codegen_stats stats = {0};
+        gn_image *image = NULL;
+        succeeded(gn_cpu_compile(k, N, &o, &image, &stats), "many");
+        ck_assert(stats.code_bytes > 0 && stats.emit_ms > 0);
+        for (int i = 0; i < N; i++) {
+            float x[N * 2], y[N * 2] = {0};
+            int64_t n = 2;
+            for (int j = 0; j < 2 * (i + 1); j++) x[j] = (float)j + 1;
+            gn_image_kernel(image, i)((void *[]){x, y}, &n, 0, 2);
+            ck_assert_mem_eq(x, y, sizeof(float) * 2 * (size_t)(i + 1));
+        }
+        ck_assert(!gn_image_kernel(image, N) && !gn_image_kernel(image, -1));
+        gn_image_free(image);
+    }
+}
+END_TEST
+
+START_TEST(texts)
+{
+    const kir_kernel *k = verified(with_number(patterns[0].text, 16));
+    gn_buf b = {.arena = &arena};
+    succeeded(gn_cpu_emit(&k, 1, NULL, GN_EMIT_LLVM, &b), "llvm");
+    ck_assert_ptr_nonnull(strstr(b.p, "define void @gn_kernel_0"));
+    b.n = 0;
+    succeeded(gn_cpu_emit(&k, 1, NULL, GN_EMIT_ASM, &b), "asm");
+    ck_assert_ptr_nonnull(strstr(b.p, "gn_kernel_0:"));
+    b.n = 0;
+    succeeded(gn_cpu_emit(&k, 1, NULL, GN_EMIT_OBJ, &b), "obj");
+    ck_assert_mem_eq(b.p,
+                     "\x7f"
+                     "ELF",
+                     4);
+}
+END_TEST
+
+static const char out_of_bounds[] = "kernel @wild (sym n, %x: i32[n] read, %y: f32[40] read, %o: f32[n] write) {\n"
+                                    "for %1 in 0 .. n step 1 # none { %2 = load i64 %x[%1] %3 = load f32 %y[%2]\n"
+                                    "store %o[%1], %3 }}";
+
+static void run_wild(const char *unit, int bad)
+{
+    gn_buf t = {.arena = &arena};
+    for (const char *p = out_of_bounds; *p; p++) gn_buf_addn(&t, *p == '#' ? unit : p, *p == '#' ? strlen(unit) : 1);
+    gn_image *image = compiled(verified(t.p), NULL, true, t.p);
+    int32_t x[21] = {0};
+    float y[40] = {0}, o[21];
+    int64_t n = 21;
+    x[bad] = bad % 2 ? 40 : -1;
+    gn_image_kernel(image, 0)((void *[]){x, y, o}, &n, 0, n);
+}
+
+START_TEST(sanitized_faults) { run_wild(_i % 2 ? "vector" : "serial", _i * 20 / 3); }
+END_TEST
+
+START_TEST(sanitized_runs)
+{
+    static const int lengths[] = {0, 1, 17, 33};
+    for (int i = 0; i < RUN_TIME; i++) {
+        if (!strcmp(run_time[i].name, "rows of edges")) continue;
+        check_options o = {.tolerance = run_time[i].tolerance, .limit = run_time[i].limit, .sanitize = true, .cpus = 2};
+        checked_lengths(run_time[i].text, &o, lengths, 4);
+    }
+    for (int i = 0; i < PATTERNS; i++) {
+        check_options o = {
+            .syms = {3}, .tolerance = patterns[i].tolerance, .limit = patterns[i].limit, .sanitize = true, .cpus = 2};
+        checked(with_number(patterns[i].text, 19), &o);
+    }
 }
 END_TEST
 
@@ -45,5 +425,14 @@ int main(void)
     TCase *c = tcase_create("loops");
     tcase_set_timeout(c, 300);
     tcase_add_loop_test(c, spmm_of_every_width, 1, 71);
+    tcase_add_loop_test(c, constant_lengths, 0, 18 * PATTERNS);
+    tcase_add_loop_test(c, constant_and_long, 0, PATTERNS);
+    tcase_add_loop_test(c, run_time_lengths, 0, RUN_TIME);
+    tcase_add_loop_test(c, gemm_tiles, 1, 36);
+    tcase_add_test(c, refusals);
+    tcase_add_test(c, many_kernels);
+    tcase_add_test(c, texts);
+    tcase_add_loop_test_raise_signal(c, sanitized_faults, SIGABRT, 0, 4);
+    tcase_add_test(c, sanitized_runs);
     return run_tests(c, "codegen loops");
 }

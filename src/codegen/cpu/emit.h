@@ -1,7 +1,6 @@
 /* Emission of one loop IR kernel as LLVM IR: what the files of this folder share.
  *
- * A kernel becomes one function whose arguments are its buffers (noalias) and symbols, and an exported wrapper of type
- * gn_kernel_fn that loads them.  VECTOR loops are spelled as explicit vectors.  While a chunk of `lanes` iterations is
+ * A kernel becomes one function of type gn_kernel_fn.  VECTOR loops are spelled as explicit vectors.  While a chunk of `lanes` iterations is
  * emitted, a value is one of
  *   CG_INT      an integer known as  base + c + off[lane]:  one scalar LLVM value (or none) and compile-time constants.
  *               Every uniform integer is one, and so is whatever follows from the induction variable by + - * / %
@@ -61,6 +60,11 @@ typedef struct cg_reduce_loop { /* the vector loop that is being emitted */
     cg_defer *list;
 } cg_reduce_loop;
 
+typedef struct cg_pointer {
+    LLVMValueRef ptr;
+    LLVMValueRef scope, others; /* metadata: its own alias scope, those of the other buffers */
+} cg_pointer;
+
 typedef struct cg_tile {
     LLVMValueRef ptr;
     int64_t elems; /* of one lane */
@@ -78,8 +82,10 @@ typedef struct cg {
     LLVMBuilderRef entry; /* allocas */
     LLVMValueRef fn;
     LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr, empty;
-    unsigned invariant_kind;
+    unsigned invariant_kind, scope_kind, noalias_kind;
     LLVMValueRef empty_node;
+    cg_pointer *buffer;      /* [buffers] */
+    LLVMValueRef *sym;       /* [symbols] */
     LLVMValueRef fault_name; /* sanitize: the kernel's name as a string */
     int64_t stack_bytes;
     const char *fail; /* first thing that could not be emitted */
@@ -167,6 +173,7 @@ cg_mem cg_buffer(cg *c, int number);
 cg_val cg_load(cg *c, const cg_mem *m, const cg_val *index);
 void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value);
 LLVMValueRef cg_address(cg *c, const cg_mem *m, LLVMValueRef base, int64_t offset);
+LLVMValueRef cg_mark(cg *c, const cg_mem *m, LLVMValueRef access); /* what aliases what; returns the access */
 LLVMValueRef cg_load_raw(cg *c, const cg_mem *m, LLVMValueRef ptr, int lanes);
 void cg_store_raw(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef v);
 LLVMValueRef cg_mask_vector(cg *c);       /* <lanes x i1>, NULL when every lane runs */

@@ -43,9 +43,7 @@ static LLVMValueRef load_prefix(cg *c, const cg_mem *m, LLVMValueRef base, int64
     LLVMTypeRef t = cg_vec(cg_storage(c, m->elem), lanes), over[] = {t, c->ptr};
     LLVMValueRef args[] = {p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), cg_const_lanes(c->i1, on, lanes),
                            LLVMConstNull(t)};
-    LLVMValueRef v = cg_intrinsic(c, "llvm.masked.load", over, 2, args, 4);
-    if (m->invariant) LLVMSetMetadata(v, c->invariant_kind, c->empty_node);
-    return v;
+    return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.load", over, 2, args, 4));
 }
 
 /* One or two vectors that hold all elements between the lowest and the highest, and a shuffle. Everything between two
@@ -123,7 +121,7 @@ LLVMValueRef cg_gather(cg *c, const cg_mem *m, const cg_val *index)
     LLVMValueRef p = lane_pointers(c, m, index);
     LLVMTypeRef t = cg_vec(cg_storage(c, m->elem), c->lanes), over[] = {t, LLVMTypeOf(p)};
     LLVMValueRef args[] = {p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), running(c), LLVMConstNull(t)};
-    return cg_intrinsic(c, "llvm.masked.gather", over, 2, args, 4);
+    return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.gather", over, 2, args, 4));
 }
 
 void cg_scatter(cg *c, const cg_mem *m, const cg_val *index, LLVMValueRef raw)
@@ -133,7 +131,7 @@ void cg_scatter(cg *c, const cg_mem *m, const cg_val *index, LLVMValueRef raw)
     LLVMValueRef p = lane_pointers(c, m, &flat);
     LLVMTypeRef over[] = {LLVMTypeOf(raw), LLVMTypeOf(p)};
     LLVMValueRef args[] = {raw, p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), running(c)};
-    cg_intrinsic(c, "llvm.masked.scatter", over, 2, args, 4);
+    cg_mark(c, m, cg_intrinsic(c, "llvm.masked.scatter", over, 2, args, 4));
 }
 
 /* Bounds ------------------------------------------------------------------------------------------------------------ */
@@ -141,7 +139,7 @@ void cg_scatter(cg *c, const cg_mem *m, const cg_val *index, LLVMValueRef raw)
 static LLVMValueRef buffer_size(cg *c, const kir_buffer *b)
 {
     LLVMValueRef n = cg_i64(c, b->size.coef);
-    if (b->size.sym >= 0) n = LLVMBuildMul(c->b, n, LLVMGetParam(c->fn, c->k->buffers.n + (unsigned)b->size.sym), "");
+    if (b->size.sym >= 0) n = LLVMBuildMul(c->b, n, c->sym[b->size.sym], "");
     return LLVMBuildAdd(c->b, n, cg_i64(c, b->size.plus), "");
 }
 

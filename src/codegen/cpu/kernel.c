@@ -1,5 +1,4 @@
-/* A kernel as two functions: the body, whose arguments are buffers (noalias: two of them never overlap) and symbols, and
- * the wrapper that everybody calls. */
+/* A kernel as one function of type gn_kernel_fn. */
 #include "codegen/cpu/emit.h"
 
 #include <stdio.h>
@@ -20,8 +19,7 @@ static void text_attribute(cg *c, LLVMValueRef f, const char *key, const char *v
 static void attributes(cg *c, LLVMValueRef f)
 {
     attribute(c, f, "nounwind");
-    text_attribute(c, f, "target-cpu", c->target->cpu);
-    if (c->target->features[0]) text_attribute(c, f, "target-features", c->target->features);
+    /* cpu and features are the target machine's */
     if (c->target->masks) text_attribute(c, f, "prefer-vector-width", "512");
 }
 
@@ -39,48 +37,55 @@ static void init_types(cg *c)
     c->empty_node = LLVMMetadataAsValue(c->ctx, LLVMMDNodeInContext2(c->ctx, NULL, 0));
 }
 
-/* void body(ptr noalias..., i64 sym..., i64 lo, i64 hi) */
-static LLVMTypeRef declare_body(cg *c, const char *symbol)
+static LLVMMetadataRef text_node(cg *c, const char *s) { return LLVMMDStringInContext2(c->ctx, s, strlen(s)); }
+
+static LLVMMetadataRef node(cg *c, LLVMMetadataRef *of, unsigned n) { return LLVMMDNodeInContext2(c->ctx, of, n); }
+
+/* "Two buffers never overlap" in LLVM's words: each has a scope, and what is in one scope is in no other. */
+static void alias_scopes(cg *c)
 {
-    char name[80];
-    unsigned n_buf = c->k->buffers.n, n_sym = c->k->syms.n, n = n_buf + n_sym + 2;
-    LLVMTypeRef *t = GN_NEW_N(c->arena, LLVMTypeRef, n);
-    for (unsigned i = 0; i < n; i++) t[i] = i < n_buf ? c->ptr : c->i64;
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(c->ctx), t, n, false);
-    snprintf(name, sizeof name, "%s.body", symbol);
-    c->fn = LLVMAddFunction(c->mod, name, type);
-    LLVMSetLinkage(c->fn, LLVMInternalLinkage);
-    attributes(c, c->fn);
-    attribute(c, c->fn, "noinline");
-    static const char *const promises[] = {"noalias", "nocapture", "nonnull"};
-    for (unsigned i = 0; i < n_buf; i++)
-        for (int p = 0; p < 3; p++) {
-            unsigned kind = LLVMGetEnumAttributeKindForName(promises[p], strlen(promises[p]));
-            LLVMAddAttributeAtIndex(c->fn, i + 1, LLVMCreateEnumAttribute(c->ctx, kind, 0));
-        }
-    return type;
+    unsigned n = c->k->buffers.n;
+    LLVMMetadataRef domain = text_node(c, "buffers"), *scope = GN_NEW_N(c->arena, LLVMMetadataRef, n + 1),
+                    *others = GN_NEW_N(c->arena, LLVMMetadataRef, n + 1);
+    c->scope_kind = LLVMGetMDKindIDInContext(c->ctx, "alias.scope", 11);
+    c->noalias_kind = LLVMGetMDKindIDInContext(c->ctx, "noalias", 7);
+    domain = node(c, &domain, 1);
+    for (unsigned i = 0; i < n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "buffer %u", i);
+        LLVMMetadataRef of[] = {text_node(c, name), domain};
+        scope[i] = node(c, of, 2);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        unsigned m = 0;
+        for (unsigned j = 0; j < n; j++)
+            if (j != i) others[m++] = scope[j];
+        c->buffer[i].scope = LLVMMetadataAsValue(c->ctx, node(c, &scope[i], 1));
+        c->buffer[i].others = LLVMMetadataAsValue(c->ctx, node(c, others, m));
+    }
 }
 
-/* void symbol(ptr buf, ptr sym, i64 lo, i64 hi): gn_kernel_fn */
-static void wrapper(cg *c, const char *symbol, LLVMTypeRef body)
+static LLVMValueRef load_argument(cg *c, unsigned param, unsigned i, LLVMTypeRef t)
+{
+    LLVMValueRef at = cg_i64(c, i), p = LLVMBuildGEP2(c->entry, t, LLVMGetParam(c->fn, param), &at, 1, "");
+    LLVMValueRef v = LLVMBuildLoad2(c->entry, t, p, "");
+    LLVMSetMetadata(v, c->invariant_kind, c->empty_node);
+    return v;
+}
+
+/* void symbol(ptr buf, ptr sym, i64 lo, i64 hi): gn_kernel_fn.  Pointers and symbols are loaded on entry. */
+static void begin_function(cg *c, const char *symbol)
 {
     LLVMTypeRef params[] = {c->ptr, c->ptr, c->i64, c->i64};
-    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(c->ctx), params, 4, false);
-    LLVMValueRef f = LLVMAddFunction(c->mod, symbol, type);
-    attributes(c, f);
-    LLVMPositionBuilderAtEnd(c->b, LLVMAppendBasicBlockInContext(c->ctx, f, "entry"));
-    unsigned n_buf = c->k->buffers.n, n_sym = c->k->syms.n, n = n_buf + n_sym;
-    LLVMValueRef *args = GN_NEW_N(c->arena, LLVMValueRef, n + 2);
-    for (unsigned i = 0; i < n; i++) {
-        LLVMValueRef at = cg_i64(c, i < n_buf ? i : i - n_buf);
-        LLVMTypeRef t = i < n_buf ? c->ptr : c->i64;
-        LLVMValueRef p = LLVMBuildGEP2(c->b, t, LLVMGetParam(f, i < n_buf ? 0 : 1), &at, 1, "");
-        args[i] = LLVMBuildLoad2(c->b, t, p, "");
-    }
-    args[n] = LLVMGetParam(f, 2);
-    args[n + 1] = LLVMGetParam(f, 3);
-    LLVMBuildCall2(c->b, body, c->fn, args, n + 2, "");
-    LLVMBuildRetVoid(c->b);
+    c->fn = LLVMAddFunction(c->mod, symbol, LLVMFunctionType(LLVMVoidTypeInContext(c->ctx), params, 4, false));
+    attributes(c, c->fn);
+    LLVMPositionBuilderAtEnd(c->entry, LLVMAppendBasicBlockInContext(c->ctx, c->fn, "entry"));
+    LLVMPositionBuilderAtEnd(c->b, cg_new_block(c, "body"));
+    c->buffer = GN_NEW_N(c->arena, cg_pointer, c->k->buffers.n + 1);
+    c->sym = GN_NEW_N(c->arena, LLVMValueRef, c->k->syms.n + 1);
+    for (unsigned i = 0; i < c->k->buffers.n; i++) c->buffer[i].ptr = load_argument(c, 0, i, c->ptr);
+    for (unsigned i = 0; i < c->k->syms.n; i++) c->sym[i] = load_argument(c, 1, i, c->i64);
+    alias_scopes(c);
 }
 
 const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k, const char *symbol,
@@ -99,16 +104,13 @@ const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const 
     init_types(c);
     c->val = GN_NEW_N(a, cg_val, k->insts.n);
     c->tile = GN_NEW_N(a, cg_tile, k->insts.n);
-    LLVMTypeRef type = declare_body(c, symbol);
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(c->ctx, c->fn, "entry"), first = cg_new_block(c, "body");
     c->b = LLVMCreateBuilderInContext(c->ctx);
     c->entry = LLVMCreateBuilderInContext(c->ctx);
-    LLVMPositionBuilderAtEnd(c->entry, entry);
-    LLVMPositionBuilderAtEnd(c->b, first);
+    begin_function(c, symbol);
+    LLVMBasicBlockRef first = LLVMGetInsertBlock(c->b);
     cg_block(c, k->top);
     LLVMBuildRetVoid(c->b);
     LLVMBuildBr(c->entry, first);
-    if (!c->fail) wrapper(c, symbol, type);
     LLVMDisposeBuilder(c->b);
     LLVMDisposeBuilder(c->entry);
     return c->fail;

@@ -113,8 +113,7 @@ void cg_for(cg *c, kir_id loop)
         return;
     }
     if (in->unit == KIR_THREAD) {
-        unsigned n = c->k->buffers.n + c->k->syms.n;
-        serial_loop(c, loop, LLVMGetParam(c->fn, n), LLVMGetParam(c->fn, n + 1), 1, 1, in->imm);
+        serial_loop(c, loop, LLVMGetParam(c->fn, 2), LLVMGetParam(c->fn, 3), 1, 1, in->imm);
         return;
     }
     if (cg_const(&lo) && cg_const(&hi) && cg_flat(&lo) && cg_flat(&hi) && lo.c >= hi.c) return;

@@ -188,8 +188,8 @@ static LLVMValueRef emit_erf(cg *c, LLVMValueRef x_)
     return cg_sel(c, LESS(CONST(1.0), t), copy_sign(c, high, x_), low);
 }
 
-/* sin and cos: reduced in f64 by pi/2 in three parts, so that arguments up to 2^30 lose nothing; beyond that the result
- * is a number between -1.1 and 1.1 and not more. */
+/* sin and cos: reduced in f64 by pi/2 in three parts, so that arguments up to 2^30 lose nothing (2^20 where
+ * multiply-add is not fused); beyond that the result is a number between -1.1 and 1.1 and not more. */
 static LLVMValueRef emit_sincos(cg *c, LLVMValueRef x, bool is_cos)
 {
     static const double part[] = {1.57079632673412561417e+00, 6.07710050630396597660e-11, 2.02226624879595063154e-21};

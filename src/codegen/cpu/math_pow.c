@@ -57,7 +57,9 @@ static LLVMValueRef magnitude(cg *c, LLVMValueRef a, LLVMValueRef y)
     p = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealOLT, p, CONST(-200.0), ""), CONST(-200.0), p);
     p = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealOGT, p, CONST(200.0), ""), CONST(200.0), p);
     LLVMValueRef r = exp64(c, p);
-    LLVMValueRef ones = LLVMBuildOr(c->b, equal(c, y, zero), equal(c, a, one), "");
+    LLVMValueRef number = LLVMBuildFCmp(c->b, LLVMRealORD, y, y, "");
+    LLVMValueRef ones = LLVMBuildAnd(c->b, equal(c, a, one), number, "");
+    ones = LLVMBuildOr(c->b, equal(c, y, zero), ones, "");
     return cg_sel(c, ones, one, r);
 }
 

@@ -6,10 +6,7 @@
 cg_mem cg_buffer(cg *c, int number)
 {
     const kir_buffer *b = &c->k->buffers.p[number];
-    return (cg_mem){.ptr = LLVMGetParam(c->fn, (unsigned)number),
-                    .elem = b->elem,
-                    .invariant = !c->written[number],
-                    .number = number};
+    return (cg_mem){.ptr = c->buffer[number].ptr, .elem = b->elem, .invariant = !c->written[number], .number = number};
 }
 
 bool cg_lane_runs(const cg *c, int lane) { return c->mask.kind != CG_INT || cg_lane(&c->mask, lane) != 0; }
@@ -36,36 +33,39 @@ static unsigned alignment(const cg_mem *m, int64_t mult, int64_t offset)
     return a;
 }
 
-static LLVMValueRef mark(cg *c, const cg_mem *m, LLVMValueRef load)
+LLVMValueRef cg_mark(cg *c, const cg_mem *m, LLVMValueRef access)
 {
-    if (m->invariant) LLVMSetMetadata(load, c->invariant_kind, c->empty_node);
-    return load;
+    if (m->tile) return access;
+    LLVMSetMetadata(access, c->scope_kind, c->buffer[m->number].scope);
+    LLVMSetMetadata(access, c->noalias_kind, c->buffer[m->number].others);
+    if (m->invariant) LLVMSetMetadata(access, c->invariant_kind, c->empty_node);
+    return access;
 }
 
 LLVMValueRef cg_load_raw(cg *c, const cg_mem *m, LLVMValueRef ptr, int lanes)
 {
     LLVMValueRef v = LLVMBuildLoad2(c->b, cg_vec(cg_storage(c, m->elem), lanes), ptr, "");
     LLVMSetAlignment(v, (unsigned)gn_elem_size(m->elem));
-    return mark(c, m, v);
+    return cg_mark(c, m, v);
 }
 
 void cg_store_raw(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef v)
 {
-    LLVMSetAlignment(LLVMBuildStore(c->b, v, ptr), (unsigned)gn_elem_size(m->elem));
+    LLVMSetAlignment(cg_mark(c, m, LLVMBuildStore(c->b, v, ptr)), (unsigned)gn_elem_size(m->elem));
 }
 
 static LLVMValueRef masked_load(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef mask)
 {
     LLVMTypeRef t = cg_like(cg_storage(c, m->elem), mask), over[] = {t, c->ptr};
     LLVMValueRef args[] = {ptr, cg_i32(c, (int64_t)gn_elem_size(m->elem)), mask, LLVMConstNull(t)};
-    return mark(c, m, cg_intrinsic(c, "llvm.masked.load", over, 2, args, 4));
+    return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.load", over, 2, args, 4));
 }
 
 static void masked_store(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef mask, LLVMValueRef v)
 {
     LLVMTypeRef over[] = {LLVMTypeOf(v), c->ptr};
     LLVMValueRef args[] = {v, ptr, cg_i32(c, (int64_t)gn_elem_size(m->elem)), mask};
-    cg_intrinsic(c, "llvm.masked.store", over, 2, args, 4);
+    cg_mark(c, m, cg_intrinsic(c, "llvm.masked.store", over, 2, args, 4));
 }
 
 /* Do the running lanes name consecutive elements?  *start: the element of lane 0, whether it runs or not. */
@@ -150,7 +150,7 @@ static void store_contiguous(cg *c, const cg_mem *m, const cg_val *index, int64_
     if (mask)
         masked_store(c, m, p, mask, raw);
     else
-        LLVMSetAlignment(LLVMBuildStore(c->b, raw, p), align);
+        LLVMSetAlignment(cg_mark(c, m, LLVMBuildStore(c->b, raw, p)), align);
 }
 
 /* Lanes that are a permutation of consecutive elements: shuffled, then stored as one vector. */
@@ -167,7 +167,8 @@ static bool store_permuted(cg *c, const cg_mem *m, const cg_val *index, LLVMValu
         map[at] = l;
     }
     raw = cg_shuffle(c, raw, NULL, map, c->lanes);
-    LLVMSetAlignment(LLVMBuildStore(c->b, raw, cg_address(c, m, index->v, low)), alignment(m, index->mult, low));
+    LLVMValueRef store = LLVMBuildStore(c->b, raw, cg_address(c, m, index->v, low));
+    LLVMSetAlignment(cg_mark(c, m, store), alignment(m, index->mult, low));
     return true;
 }
 

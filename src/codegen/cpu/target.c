@@ -36,6 +36,29 @@ static bool has(const char *features, const char *name)
     return false;
 }
 
+/* LLVM lists some ninety features, each of which costs time whenever a machine is made. Those that decide about our
+ * instructions stay. */
+static char *relevant(const char *all)
+{
+    static const char *const kept[] = {"sse", "avx", "fma", "f16c", "bmi", "lzcnt", "popcnt", "movbe", "evex512"};
+    char *out = strdup(all), *to = out;
+    if (!out) return NULL;
+    for (const char *p = all; *p;) {
+        size_t n = strcspn(p, ",");
+        bool keep = false;
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            keep = keep || !strncmp(p + 1, kept[i], strlen(kept[i]));
+        if (keep) {
+            if (to != out) *to++ = ',';
+            memcpy(to, p, n);
+            to += n;
+        }
+        p += n + (p[n] == ',');
+    }
+    *to = 0;
+    return out;
+}
+
 static void find_host(void)
 {
     if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) {
@@ -44,7 +67,9 @@ static void find_host(void)
     }
     cg_target *t = &host.target;
     t->cpu = LLVMGetHostCPUName();
-    t->features = LLVMGetHostCPUFeatures();
+    char *all = LLVMGetHostCPUFeatures(), *few = relevant(all);
+    t->features = few ? few : "";
+    LLVMDisposeMessage(all);
     const char *f = t->features;
     t->masks = has(f, "+avx512f") && has(f, "+avx512vl") && has(f, "+avx512dq") && has(f, "+avx512bw");
     t->fma = has(f, "+fma");

@@ -64,7 +64,7 @@ static cg_val value(cg *c, const kir_inst *in)
     const cg_val *a = &c->val[in->a], *b = &c->val[in->b], *d = &c->val[in->c];
     switch (in->op) {
     case KIR_CONST: return constant(c, in);
-    case KIR_SYM: return cg_int_value(LLVMGetParam(c->fn, c->k->buffers.n + (unsigned)in->imm), 1);
+    case KIR_SYM: return cg_int_value(c->sym[in->imm], 1);
     case KIR_TLOAD: return cg_tile_load(c, in);
     case KIR_LOAD: {
         cg_mem m = cg_buffer(c, (int)in->imm);
