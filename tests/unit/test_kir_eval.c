@@ -273,6 +273,44 @@ START_TEST(float_semantics)
 }
 END_TEST
 
+START_TEST(functions)
+{
+    static const struct {
+        const char *name;
+        double (*f)(double);
+    } f[] = {{"exp", exp},   {"expm1", expm1}, {"log", log},   {"log1p", log1p}, {"sin", sin},    {"cos", cos},
+             {"tanh", tanh}, {"erf", erf},     {"sqrt", sqrt}, {"fabs", fabs},   {"floor", floor}};
+    static const float at[] = {0, 0.3f, 1, 7.5f, 80, -0.4f};
+    for (size_t i = 0; i < sizeof f / sizeof *f; i++)
+        for (size_t j = 0; j < sizeof at / sizeof *at; j++) {
+            char text[64];
+            snprintf(text, sizeof text, "%%9 = %s f32 %%1", f[i].name);
+            float want = (float)f[i].f((double)at[j]), got = computed(text, at[j], 0, 0);
+            ck_assert_msg(got == want || (isnan(got) && isnan(want)), "%s(%g) = %g", f[i].name, (double)at[j],
+                          (double)got);
+        }
+}
+END_TEST
+
+START_TEST(bools)
+{
+    for (int a = 0; a < 2; a++)
+        for (int b = 0; b < 2; b++) {
+            float x = (float)a, y = (float)b;
+            static const char form[] = "%4 = cast bool %1\n%5 = cast bool %2\n%6 = ";
+            char text[120];
+            snprintf(text, sizeof text, "%s%s", form, "and %4, %5\n%9 = cast f32 %6");
+            ck_assert(computed(text, x, y, 0) == (float)(a && b));
+            snprintf(text, sizeof text, "%s%s", form, "or %4, %5\n%9 = cast f32 %6");
+            ck_assert(computed(text, x, y, 0) == (float)(a || b));
+            snprintf(text, sizeof text, "%s%s", form, "not %4\n%9 = cast f32 %6");
+            ck_assert(computed(text, x, y, 0) == (float)!a);
+            ck_assert(computed("%4 = fle %1, %2\n%9 = cast f32 %4", x, y, 0) == (float)(a <= b));
+            ck_assert(computed("%4 = feq %1, %2\n%9 = cast f32 %4", x, y, 0) == (float)(a == b));
+        }
+}
+END_TEST
+
 START_TEST(random_numbers)
 {
     static const char text[] = "kernel @r (sym seed, sym step, %o: f32[100] write) {\n%1 = rngkey seed, step\n"
@@ -386,6 +424,8 @@ int main(void)
     tcase_add_test(c, halves_by_exhaustion);
     tcase_add_test(c, narrow_buffers);
     tcase_add_test(c, float_semantics);
+    tcase_add_test(c, functions);
+    tcase_add_test(c, bools);
     tcase_add_test(c, random_numbers);
     tcase_add_test(c, integers);
     tcase_add_test(c, bounds_of_loops);

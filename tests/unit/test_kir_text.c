@@ -249,6 +249,54 @@ START_TEST(insertion)
 }
 END_TEST
 
+START_TEST(helpers)
+{
+    kir_kernel *k = kir_kernel_new(&arena, "all");
+    kir_cursor c = {0}, block, loop, branch;
+    int x = kir_buffer_add(k, "x", GN_F16, KIR_READ_WRITE, (kir_size){.coef = 9, .sym = -1});
+    kir_id key = kir_rngkey(k, &c, kir_iconst(k, &c, 7), kir_sym(k, &c, kir_sym_add(k, "step")));
+    kir_id zero = kir_iconst(k, &c, 0), i = kir_for_n(k, &c, &block, 9, KIR_BLOCK, KIR_NONE);
+    kir_prefetch(k, &block, x, i);
+    kir_id t = kir_tile(k, &block, GN_F32, 1), r = kir_random(k, &block, key, i, 3);
+    kir_tstore(k, &block, t, zero, r);
+    kir_barrier(k, &block);
+    kir_id lane = kir_for_n(k, &block, &loop, 8, KIR_LANE, KIR_REDUCE);
+    kir_id v = kir_load(k, &loop, x, lane), e = kir_un(k, &loop, KIR_EXP, v);
+    kir_tacc(k, &loop, KIR_SUM, t, zero, kir_tri(k, &loop, KIR_FMA, v, e, e));
+    kir_tfma(k, &loop, t, zero, v, kir_cast(k, &loop, kir_cast(k, &loop, lane, GN_F32), GN_F32));
+    kir_id odd = kir_bin(k, &block, KIR_IEQ, kir_bin_imm(k, &block, KIR_IMOD, i, 2), kir_iconst(k, &block, 1));
+    kir_if(k, &block, &branch, kir_un(k, &block, KIR_NOT, odd));
+    kir_store(k, &branch, x, i, kir_select(k, &branch, odd, kir_tload(k, &branch, t, zero), r));
+    ck_assert_str_eq(printed(k), "kernel @all (\n  sym step,\n  %x: f16[9] read_write\n) {\n"
+                                 "  %1 = rngkey 7, step\n"
+                                 "  for %2 in 0 .. 9 step 1 block none {\n"
+                                 "    prefetch %x[%2]\n"
+                                 "    %3 = tile f32 1\n"
+                                 "    %4 = random %1, %2 site 3\n"
+                                 "    tstore %3[0], %4\n"
+                                 "    barrier\n"
+                                 "    for %5 in 0 .. 8 step 1 lane reduce {\n"
+                                 "      %6 = load f32 %x[%5]\n"
+                                 "      %7 = exp f32 %6\n"
+                                 "      %8 = fma f32 %6, %7, %7\n"
+                                 "      tacc sum %3[0], %8\n"
+                                 "      %9 = cast f32 %5\n"
+                                 "      tfma %3[0], %6, %9\n"
+                                 "    }\n"
+                                 "    %10 = imod %2, 2\n"
+                                 "    %11 = ieq %10, 1\n"
+                                 "    %12 = not %11\n"
+                                 "    if %12 {\n"
+                                 "      %13 = tload f32 %3[0]\n"
+                                 "      %14 = select f32 %11, %13, %4\n"
+                                 "      store %x[%2], %14\n"
+                                 "    }\n"
+                                 "  }\n"
+                                 "}\n");
+    succeeded(kir_verify(k), "helpers");
+}
+END_TEST
+
 /* docs/loop-ir.md names every instruction, and its example is a kernel. */
 START_TEST(documented)
 {
@@ -282,6 +330,7 @@ int main(void)
     tcase_add_test(c, depth_is_bounded);
     tcase_add_test(c, folding);
     tcase_add_test(c, insertion);
+    tcase_add_test(c, helpers);
     tcase_add_test(c, documented);
     return run_tests(c, "kir_text");
 }
