@@ -97,9 +97,16 @@ static const char prelude[] = "program @t {\n"
 #define CASE_TO_ROWS {"to_rows %6 : feature f64[4]"}
 #define CASE_FROM_ROWS {"to_rows %6 : feature f64[4]\n %23 = exp %22\n %24 = from_rows %23"}
 #define CASE_REDUCE                                                                                                    \
-    {"reduce %2 {red = 0, axes = 2}", "reduce %2 {red = 0, axes = 3}", "reduce %2 {red = 1, axes = 2}",                \
-     "reduce %2 {red = 2, axes = 1}", "reduce %6 {red = 1, axes = 3}", "reduce %6 {red = 0, axes = 1}"}
-#define CASE_SPACE_REDUCE {"space_reduce %2 {red = 0}", "space_reduce %2 {red = 1}", "space_reduce %7 {red = 2}"}
+    {"reduce %2 {red = 0, axes = 2}",                                                                                  \
+     "reduce %2 {red = 0, axes = 3}",                                                                                  \
+     "reduce %2 {red = 1, axes = 2}",                                                                                  \
+     "reduce %2 {red = 2, axes = 1}",                                                                                  \
+     "reduce %6 {red = 1, axes = 3}",                                                                                  \
+     "reduce %6 {red = 0, axes = 1}",                                                                                  \
+     "broadcast %17 : f64[4, 3]\n %23 = reduce %22 {red = 1, axes = 1}"}
+#define CASE_SPACE_REDUCE                                                                                              \
+    {"space_reduce %2 {red = 0}", "space_reduce %2 {red = 1}", "space_reduce %7 {red = 2}",                            \
+     "broadcast %17 : node f64[2, 3]\n %23 = space_reduce %22 {red = 1}"}
 #define CASE_GATHER {"gather %1, %2 {end = 0}", "gather %1, %7 {end = 1}", "gather %10, %7 {end = 0}"}
 #define CASE_SCATTER                                                                                                   \
     {"scatter %1, %4 {end = 1, red = 0}",                                                                              \
@@ -116,7 +123,7 @@ static const char prelude[] = "program @t {\n"
     {"matmul %7, %6",          "matmul %7, %21 {tb = 1}",  "matmul %7, %5 {ta = 1}",         "matmul %6, %21",         \
      "matmul %6, %6 {ta = 1}", "matmul %21, %21 {tb = 1}", "matmul %6, %21 {ta = 1, tb = 1}"}
 
-static const char *const cases[GIR_OP_COUNT][6 + 2] = {
+static const char *const cases[GIR_OP_COUNT][8] = {
 #define OP(id, text, arity, cls, attrs, doc) [GIR_##id] = CASE_##id,
 #include "ir/ops.def"
 #undef OP
