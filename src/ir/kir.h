@@ -51,7 +51,16 @@ extern const char *const kir_red_name[KIR_RED_COUNT];
  *   BLOCK   takes the place of THREAD where a worker is a group of lanes that share tiles
  *   WARP    in a BLOCK loop: subgroups of it.  LANE, in a BLOCK or WARP loop: its lanes.  Iterations of different WARP
  *           and LANE loops of one BLOCK iteration may run in any order unless a BARRIER stands between them */
-typedef enum kir_unit { KIR_SERIAL, KIR_UNROLL, KIR_VECTOR, KIR_THREAD, KIR_BLOCK, KIR_WARP, KIR_LANE, KIR_UNIT_COUNT } kir_unit;
+typedef enum kir_unit {
+    KIR_SERIAL,
+    KIR_UNROLL,
+    KIR_VECTOR,
+    KIR_THREAD,
+    KIR_BLOCK,
+    KIR_WARP,
+    KIR_LANE,
+    KIR_UNIT_COUNT
+} kir_unit;
 extern const char *const kir_unit_name[KIR_UNIT_COUNT];
 
 /* How iterations of a loop may meet in memory that outlives them (the words of TACO: Kjolstad et al., OOPSLA 2017).
@@ -65,12 +74,12 @@ extern const char *const kir_race_name[KIR_RACE_COUNT];
 
 typedef struct kir_inst {
     uint8_t op;
-    uint8_t elem;  /* type of the value (F32, F64, I64, BOOL); of a tile: its elements */
+    uint8_t elem; /* type of the value (F32, F64, I64, BOOL); of a tile: its elements */
     uint8_t unit, race;
     kir_id a, b, c;
-    kir_id ref;    /* TLOAD, TSTORE, TACC, TFMA: the tile */
-    kir_id body;   /* FOR, IF: first instruction of the body; 0 = empty */
-    kir_id next;   /* next in the same block */
+    kir_id ref;  /* TLOAD, TSTORE, TACC, TFMA: the tile */
+    kir_id body; /* FOR, IF: first instruction of the body; 0 = empty */
+    kir_id next; /* next in the same block */
     int64_t imm;
     double fimm;
 } kir_inst;
@@ -88,17 +97,17 @@ typedef struct kir_buffer {
     const char *name; /* unique in the kernel */
     gn_elem elem;
     kir_access access;
-    kir_size size;    /* elements; the evaluator checks every index against it */
+    kir_size size; /* elements; the evaluator checks every index against it */
 } kir_buffer;
 
 typedef struct kir_kernel {
     gn_arena *arena;
     const char *name;
-    GN_VEC(kir_inst) insts;         /* insts.p[0] is a placeholder */
-    GN_VEC(kir_buffer) buffers;     /* two buffers never overlap unless they are the same number */
-    GN_VEC(const char *) syms;      /* names of run-time symbols: "node", "edge", ... */
-    kir_id top;                     /* first instruction of the kernel's block */
-    const char *comment;            /* what it computes; may be NULL */
+    GN_VEC(kir_inst) insts;     /* insts.p[0] is a placeholder */
+    GN_VEC(kir_buffer) buffers; /* two buffers never overlap unless they are the same number */
+    GN_VEC(const char *) syms;  /* names of run-time symbols: "node", "edge", ... */
+    kir_id top;                 /* first instruction of the kernel's block */
+    const char *comment;        /* what it computes; may be NULL */
 } kir_kernel;
 
 /* Valid until the next kir_emit. */
@@ -158,7 +167,8 @@ kir_kernel *kir_clone(gn_arena *a, const kir_kernel *k, kir_id *map);
  *     }
  *   }                                                                                                                    */
 enum { KIR_MAX_DEPTH = 64 }; /* blocks inside blocks */
-void kir_print_inst(const kir_kernel *k, kir_id i, gn_buf *out); /* one line, without the body; numbered as by kir_print */
+void kir_print_inst(const kir_kernel *k, kir_id i,
+                    gn_buf *out);                 /* one line, without the body; numbered as by kir_print */
 void kir_print(const kir_kernel *k, gn_buf *out); /* takes broken kernels too */
 /* GN_ERR_MODEL with origin:line:column for text that does not parse.  Takes any bytes; does not verify. */
 gn_status *kir_parse(gn_arena *a, const char *text, size_t n, const char *origin, kir_kernel **out);
@@ -175,15 +185,15 @@ gn_status *kir_verify(const kir_kernel *k);
  * one loop up to the next BARRIER.
  * Floats: f32 is rounded after each instruction, FMA and TFMA once; functions are libm's in double, rounded. */
 typedef struct kir_eval_options {
-    bool f64;              /* compute in double and round nothing; the caller holds buffers of floats as double */
-    bool reverse;          /* run parallel loops (VECTOR and above) from the back, but REDUCE ones, whose order is part of
+    bool f64;          /* compute in double and round nothing; the caller holds buffers of floats as double */
+    bool reverse;      /* run parallel loops (VECTOR and above) from the back, but REDUCE ones, whose order is part of
                               their meaning: results must not change */
-    int64_t max_steps;     /* GN_ERR_USAGE after so many instructions; 0: no limit */
-    size_t max_bytes;      /* GN_ERR_NOMEM past so much memory; 0: no limit */
+    int64_t max_steps; /* GN_ERR_USAGE after so many instructions; 0: no limit */
+    size_t max_bytes;  /* GN_ERR_NOMEM past so much memory; 0: no limit */
 } kir_eval_options;
 
 typedef struct kir_bound_buffer {
-    void *data;            /* gn_elem of the buffer, or double for floats under f64 */
+    void *data; /* gn_elem of the buffer, or double for floats under f64 */
     int64_t elems;
 } kir_bound_buffer;
 
