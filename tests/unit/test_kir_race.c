@@ -79,7 +79,8 @@ START_TEST(races_are_found)
     for (size_t i = 0; i < sizeof races / sizeof *races; i++)
         for (int reverse = 0; reverse < 2; reverse++) {
             float x[8];
-            refused(run(races[i].body, reverse, x), GN_ERR_INTERNAL, reverse ? "element" : races[i].says, races[i].body);
+            refused(run(races[i].body, reverse, x), GN_ERR_INTERNAL, reverse ? "element" : races[i].says,
+                    races[i].body);
         }
 }
 END_TEST
