@@ -251,6 +251,8 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
     if (opt->split < 0 || opt->split >= splits)
         GN_FAIL(GN_ERR_USAGE, "%s: split %d: there %s %lld", r->origin, opt->split, splits == 1 ? "is only" : "are",
                 (long long)splits);
+    if (!d->name && opt->path && !(d->name = name_from(opt->path)))
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
     if (opt->undirected == 1 && !r->undirected) {
         gn_edges e;
         gn_edges_take(&e, d);
@@ -259,8 +261,6 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
         GN_TRY(s);
     }
     if (opt->normalize_rows == 1 || (opt->normalize_rows < 0 && r->normalize_default)) GN_TRY(gn_features_normalize(d));
-    if (!d->name && opt->path && !(d->name = name_from(opt->path)))
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
     GN_TRY(gn_dataset_check(d));
     if (d->y && !d->train_mask) {
         GN_MEM(d->train_mask, d->n_nodes);

@@ -43,9 +43,10 @@ typedef struct gn_dataset {
 typedef struct gn_data_options {
     const char *path;   /* file, folder, "synthetic:..." or NULL for the embedded karate club */
     uint64_t seed;      /* for drawn splits and synthetic graphs */
-    int split;          /* which of several given splits (heterophilous: 0..9) */
+    int split;          /* which of several given splits (heterophilous: 0..9); 0 where there is one, or one is drawn */
     int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere), 0 off, 1 on */
-    int undirected;     /* -1: the format's default, 0 no, 1 yes */
+    int undirected;     /* -1: the format's default (on for gnn-benchmark and heterophilous .npz), 0: as stored (what a
+                           format calls symmetric stays so), 1: every edge gets its reverse, repeats are merged */
 } gn_data_options;
 
 /* Recognises what lies at `path` and reads it.  Errors: GN_ERR_IO (missing, unreadable), GN_ERR_DATA (malformed: file

@@ -521,6 +521,13 @@ static gn_status *run(machine *m, value **out)
     return NULL;
 }
 
+/* Whether the arena stopped at its limit or the system had no more: it grows by at least what it has, up to 16 MiB. */
+static bool hit_limit(const gn_arena *a, size_t limit)
+{
+    size_t chunk = a->total < (16u << 20) ? a->total : 16u << 20;
+    return a->wanted > limit || a->total + (a->wanted > chunk ? a->wanted : chunk) > limit;
+}
+
 gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char *origin, value **out)
 {
     if (n > INT32_MAX) GN_FAIL(GN_ERR_DATA, "%s: a pickle of %zu bytes: expected less than 2 GiB", origin, n);
@@ -532,7 +539,7 @@ gn_status *gn_pickle_parse(gn_arena *a, const void *bytes, size_t n, const char 
     gn_status *s;
     if (setjmp(boundary) == 0)
         s = run(&m, out);
-    else if (a->wanted < limit)
+    else if (hit_limit(a, limit))
         s = GN_ERROR(GN_ERR_DATA, "%s: the pickle needs over %d times its %zu bytes of memory: refused", origin,
                      MEMORY_RATIO, n);
     else

@@ -154,7 +154,7 @@ typedef struct claim {
 /* A zip of one or two members whose directory says what the claims say; all share the same bytes. */
 static size_t make_zip(unsigned char *p, const claim *c, int members, const void *data, size_t n_data)
 {
-    size_t n = 0, directory;
+    size_t n = 0, directory = 0;
     for (int local = 1; local >= 0; local--) {
         if (!local) directory = n;
         for (int i = 0; i < (local ? 1 : members); i++) {

@@ -15,17 +15,18 @@ static uint8_t bools[3] = {1, 0, 1};
 static uint16_t halves[2] = {0x3c00, 0xc100};
 static uint16_t brains[2] = {0x3f80, 0xc020};
 static double doubles[1] = {0.1};
+#define TEXT(literal) ((char[]){literal}) /* names are not const in the structures */
 static gn_named_tensor tensors[] = {
-    {.name = "convs.0.weight", .elem = GN_F32, .rank = 2, .dim = {3, 2}, .data = floats},
-    {.name = "flags", .elem = GN_BOOL, .rank = 1, .dim = {3}, .data = bools},
-    {.name = "step", .elem = GN_I64, .rank = 1, .dim = {2}, .data = longs},
-    {.name = "empty", .elem = GN_F32, .rank = 2, .dim = {0, 4}, .data = NULL},
-    {.name = "h\xc3\xa9", .elem = GN_F16, .rank = 1, .dim = {2}, .data = halves},
-    {.name = "b", .elem = GN_BF16, .rank = 1, .dim = {2}, .data = brains},
-    {.name = "scalar", .elem = GN_F64, .rank = 0, .data = doubles},
+    {.name = TEXT("convs.0.weight"), .elem = GN_F32, .rank = 2, .dim = {3, 2}, .data = floats},
+    {.name = TEXT("flags"), .elem = GN_BOOL, .rank = 1, .dim = {3}, .data = bools},
+    {.name = TEXT("step"), .elem = GN_I64, .rank = 1, .dim = {2}, .data = longs},
+    {.name = TEXT("empty"), .elem = GN_F32, .rank = 2, .dim = {0, 4}, .data = NULL},
+    {.name = TEXT("h\xc3\xa9"), .elem = GN_F16, .rank = 1, .dim = {2}, .data = halves},
+    {.name = TEXT("b"), .elem = GN_BF16, .rank = 1, .dim = {2}, .data = brains},
+    {.name = TEXT("scalar"), .elem = GN_F64, .rank = 0, .data = doubles},
 };
 enum { TENSORS = sizeof tensors / sizeof *tensors };
-static char *meta_key[] = {"format", "note"}, *meta_value[] = {"gnnc", "\"quoted\"\n"};
+static char *meta_key[] = {TEXT("format"), TEXT("note")}, *meta_value[] = {TEXT("gnnc"), TEXT("\"quoted\"\n")};
 static const gn_tensor_file file = {TENSORS, tensors, 2, meta_key, meta_value};
 
 static char folder[32];
@@ -38,7 +39,7 @@ static void setup(void)
 
 static const char *in_folder(const char *name)
 {
-    static char text[2][128];
+    static char text[2][320];
     static int turn;
     char *t = text[turn++ % 2];
     snprintf(t, sizeof text[0], "%s/%s", folder, name);
@@ -246,7 +247,7 @@ START_TEST(names_are_checked)
     setup();
     MUST_FAIL(gn_safetensors_write(in_folder("w"), &f), GN_ERR_USAGE, "two tensors are named 'convs.0.weight'");
     MUST_FAIL(gn_npz_write(in_folder("w"), &f), GN_ERR_USAGE, "two tensors are named");
-    strange.name = "\xff";
+    strange.name = TEXT("\xff");
     MUST_FAIL(gn_safetensors_write(in_folder("w"), &g), GN_ERR_USAGE, "not UTF-8");
     ck_assert_int_eq(sweep(), 0);
 }
