@@ -1,0 +1,292 @@
+/* timeout: 300 */
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: ../support/conform_case.c ../support/run_compiled.c ../support/run_data.c */
+/* Every recorded case through compiled code: outputs and losses to 1e-5, gradients to 1e-4 of what PyTorch Geometric
+ * computed, in default and eager mode, with dense and sparse features; training loops step by step, with the weights that
+ * they end with. */
+#include "driver/session_impl.h"
+#include "support/conform_case.h"
+#include "support/run_compiled.h"
+#include "support/run_data.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double OUT_TOLERANCE = 1e-5, GRAD_TOLERANCE = 1e-4;
+
+static const char *root(void)
+{
+    const char *s = getenv("GNNC_SOURCE_DIR");
+    return s ? s : ".";
+}
+
+static void need(gn_status *s, const char *what)
+{
+    if (s) ck_abort_msg("%s: %s (%s:%d)", what, gn_status_message(s), s->file, s->line);
+}
+
+/* Bindings ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct bindings {
+    GN_VEC(const char *) names;
+    GN_VEC(gir_value) values;
+} bindings;
+
+static void bind(gn_arena *a, bindings *b, const char *name, gir_value v)
+{
+    for (uint32_t k = 0; k < b->names.n; k++)
+        if (strcmp(b->names.p[k], name) == 0) return;
+    GN_PUSH(a, b->names, name);
+    GN_PUSH(a, b->values, v);
+}
+
+/* Edge values between the user's order and CSR order. */
+static double *reorder(gn_arena *a, const double *v, const gir_coo *g, int64_t cols, bool back)
+{
+    double *out = GN_NEW_N(a, double, g->n_edge *cols + 1);
+    for (int64_t e = 0; e < g->n_edge; e++)
+        for (int64_t k = 0; k < cols; k++) {
+            int64_t user = g->pos[e] * cols + k, csr = e * cols + k;
+            out[back ? user : csr] = v[back ? csr : user];
+        }
+    return out;
+}
+
+/* Graph, inputs and parameters of the case; other states, such as moments and counters, start at 0. */
+static gir_env environment(conform_case *c, const gir_program *p, const gir_coo *g)
+{
+    bindings b = {0};
+    bind(c->arena, &b, "g", (gir_value){.graph = g});
+    for (int i = 0; i < c->model->n_params; i++) {
+        const gn_param *param = &c->model->params[i];
+        double *v = conform_param(c, "param", param);
+        ck_assert_msg(v != NULL, "the case has no parameter `%s`", param->file_name);
+        bind(c->arena, &b, param->name, (gir_value){.rows = 1, .cols = gir_row_elems(&param->type), .v = v});
+    }
+    for (gir_id id = 1; id < p->nodes.n; id++) {
+        const gir_node *node = gir_at(p, id);
+        int64_t rows = 1, cols = node->type.is_graph ? 1 : gir_row_elems(&node->type);
+        double *v = node->op == GIR_STATE ? GN_NEW_N(c->arena, double, cols + 1) : NULL;
+        if (node->op == GIR_INPUT) {
+            v = conform_input(c, node->attr.name, &rows, &cols);
+            ck_assert_msg(v != NULL, "the case has no input `%s`", node->attr.name);
+            if (p->spaces.p[node->type.space].kind == GIR_EDGE) v = reorder(c->arena, v, g, cols, false);
+        }
+        if (v) bind(c->arena, &b, node->attr.name, (gir_value){.rows = rows, .cols = cols, .v = v});
+    }
+    return (gir_env){.arena = c->arena, .n = (int)b.names.n, .name = b.names.p, .value = b.values.p};
+}
+
+/* What is recorded --------------------------------------------------------------------------------------------------- */
+
+typedef struct recorded {
+    uint32_t output;
+    const char *what;
+    const double *want;
+    int64_t n;
+    double tolerance;
+    int64_t edge_cols; /* > 0: recorded in the user's order of edges, so many a row */
+} recorded;
+
+typedef struct records {
+    GN_VEC(recorded) r;
+} records;
+
+static bool find_output(const gir_program *p, gir_output_kind kind, const char *name, uint32_t *k)
+{
+    for (*k = 0; *k < p->outputs.n; ++*k)
+        if (p->outputs.p[*k].kind == kind && strcmp(p->outputs.p[*k].name, name) == 0) return true;
+    return false;
+}
+
+static void add_record(conform_case *c, const gir_program *p, records *r, gir_output_kind kind, const char *name,
+                       const double *want, int64_t n, double tolerance)
+{
+    recorded x = {.what = name, .want = want, .n = n, .tolerance = tolerance};
+    if (!want) return;
+    ck_assert_msg(find_output(p, kind, name, &x.output), "the program has no output `%s`", name);
+    const gir_type *t = gir_type_of(p, p->outputs.p[x.output].value);
+    if (p->spaces.p[t->space].kind == GIR_EDGE) x.edge_cols = gir_row_elems(t);
+    GN_PUSH(c->arena, r->r, x);
+}
+
+/* Gradients of parameters and inputs as further outputs of the loss. */
+static void add_gradients(conform_case *c, gir_program *p, records *r)
+{
+    static const char *const inputs[][2] = {
+        {"x", "grad.x"}, {"g.weight", "grad.edge_weight"}, {"g.attr", "grad.edge_attr"}};
+    GN_VEC(gir_id) leaf = {0};
+    GN_VEC(recorded) of = {0};
+    for (int i = 0; i < c->model->n_params; i++) {
+        const gn_param *param = &c->model->params[i];
+        const double *v = conform_param(c, "grad", param);
+        if (v) GN_PUSH(c->arena, leaf, gir_leaf_by_name(p, GIR_STATE, param->name));
+        if (v) GN_PUSH(c->arena, of, ((recorded){.what = param->name, .want = v, .n = gir_row_elems(&param->type)}));
+    }
+    for (size_t k = 0; k < 3; k++) {
+        recorded x = {.what = inputs[k][0]};
+        x.want = conform_tensor(c, inputs[k][1], &x.n);
+        if (x.want) GN_PUSH(c->arena, leaf, gir_leaf_by_name(p, GIR_INPUT, inputs[k][0]));
+        if (x.want) GN_PUSH(c->arena, of, x);
+    }
+    uint32_t loss;
+    gir_id *grad = GN_NEW_N(c->arena, gir_id, leaf.n + 1);
+    ck_assert(find_output(p, GIR_OUTPUT, "loss", &loss));
+    need(gir_grad(p, p->outputs.p[loss].value, (int)leaf.n, leaf.p, grad), "gradients");
+    for (uint32_t k = 0; k < leaf.n; k++) {
+        const char *name = gn_arena_printf(c->arena, "grad.%s", of.p[k].what);
+        gir_output_add(p, GIR_OUTPUT, name, grad[k]);
+        add_record(c, p, r, GIR_OUTPUT, name, of.p[k].want, of.p[k].n, GRAD_TOLERANCE);
+    }
+}
+
+static gir_program *program_of(conform_case *c, records *r)
+{
+    int64_t n;
+    gir_program *p = c->training ? c->model->loss : c->model->eval;
+    const double *out = conform_tensor(c, "out", &n), *loss;
+    add_record(c, p, r, GIR_OUTPUT, "out", out, n, OUT_TOLERANCE);
+    if (!c->training) return p;
+    loss = conform_tensor(c, "loss", &n);
+    add_record(c, p, r, GIR_OUTPUT, "loss", loss, 1, OUT_TOLERANCE);
+    for (int i = 0; i < c->model->n_params && c->kind == CONFORM_LAYER; i++) {
+        const gn_param *param = &c->model->params[i];
+        if (param->trainable) continue;
+        const double *after = conform_param(c, "after", param);
+        add_record(c, p, r, GIR_UPDATE, param->name, after, gir_row_elems(&param->type), OUT_TOLERANCE);
+    }
+    add_gradients(c, p, r);
+    return p;
+}
+
+static void compare(conform_case *c, const char *path, const gir_coo *g, const run_case *z, int mode, const records *r)
+{
+    for (uint32_t k = 0; k < r->r.n; k++) {
+        const recorded *x = &r->r.p[k];
+        const double *got = run_case_output(z, mode, x->output);
+        double worst;
+        if (x->edge_cols) got = reorder(c->arena, got, g, x->edge_cols, true);
+        ck_assert_msg(conform_close_to(got, x->want, x->n, x->tolerance, &worst), "%s, %s: %s differs by %g", path,
+                      run_modes[mode].name, x->what, worst);
+    }
+}
+
+/* Training ---------------------------------------------------------------------------------------------------------- */
+
+static void run_steps(conform_case *c, const char *path, const gir_program *p, const gir_env *env, bool eager)
+{
+    run_table table = run_table_new(c->arena, p, env, false);
+    run_graphs graphs;
+    gn_compiled *code;
+    gn_instance *in;
+    gn_pool *pool;
+    gn_compile_options o = {.index = GN_I32, .pass = {.limit = -1, .eager = eager, .verify = true}};
+    int64_t steps, n;
+    const double *loss = conform_tensor(c, "loss", &steps);
+    o.code.opt_level = eager ? 0 : 1;
+    gn_binding *b = GN_NEW_N(c->arena, gn_binding, table.t.n + 1);
+    for (uint32_t k = 0; k < table.t.n; k++) {
+        const run_tensor *t = &table.t.p[k];
+        b[k] = (gn_binding){t->name, t->elem, t->rows, t->cols, t->data};
+    }
+    need(run_graphs_new(c->arena, p, env, &graphs), path);
+    need(gn_compile(c->arena, p, &o, NULL, &code), path);
+    gn_image *image;
+    gn_code_report report;
+    need(gn_compile_code(c->arena, 1, &code, &o.code, &image, &report), path);
+    need(gn_pool_new(2, &pool), path);
+    need(gn_instance_new(code->artifact, (int)graphs.g.n, graphs.g.p, (int)table.t.n, b, pool, NULL, &in), path);
+    for (int64_t k = 0; k < steps; k++) {
+        gn_instance_run(in);
+        double worst, got = (double)*(const float *)gn_instance_output(in, "loss", &n);
+        ck_assert_msg(conform_close_to(&got, &loss[k], 1, OUT_TOLERANCE, &worst), "%s: loss of step %lld differs by %g",
+                      path, (long long)k + 1, worst);
+    }
+    for (int i = 0; i < c->model->n_params; i++) {
+        const gn_param *param = &c->model->params[i];
+        const double *after = conform_param(c, "after", param);
+        const run_tensor *t = run_table_find(&table, param->name);
+        double worst;
+        if (!after || !t) continue;
+        n = t->rows * t->cols;
+        double *got = GN_NEW_N(c->arena, double, n + 1);
+        for (int64_t k = 0; k < n; k++) got[k] = (double)((const float *)t->data)[k];
+        ck_assert_msg(conform_close_to(got, after, n, GRAD_TOLERANCE, &worst), "%s: %s ends %g off", path, param->name,
+                      worst);
+    }
+    gn_instance_free(in);
+    gn_pool_free(pool);
+    gn_image_free(image);
+    run_graphs_free(&graphs);
+}
+
+static void check_training(conform_case *c, const char *path, const gir_coo *g)
+{
+    for (int eager = 0; c->kind == CONFORM_TRAIN && eager < 2; eager++) {
+        gir_program *p;
+        need(gn_training_step(c->arena, c->model, eager, &p), path);
+        gir_env env = environment(c, p, g);
+        run_steps(c, path, p, &env, eager);
+    }
+}
+
+/* Cases ------------------------------------------------------------------------------------------------------------- */
+
+static void run_recorded(const char *path)
+{
+    const unsigned modes = 0x2f; /* default, eager, sparse, split; eager with sparse features */
+    gn_arena a;
+    conform_case *c;
+    run_case *z = NULL;
+    run_code *code = NULL;
+    run_tally tally = {0};
+    records r = {0};
+    gn_arena_init(&a);
+    need(conform_open(&a, root(), path, &c), path);
+    const gir_coo *g = gir_coo_new(&a, c->n_nodes, c->n_nodes, c->n_edges, c->src, c->dst);
+    check_training(c, path, g);
+    gir_program *p = program_of(c, &r);
+    gir_env env = environment(c, p, g);
+    need(run_case_new(&a, p, &env, modes, &z), path);
+    need(run_compile(&a, 1, &z, &code), path);
+    need(run_case_check(z, &tally), path);
+    for (int mode = 0; mode < RUN_MODE_COUNT; mode++)
+        if (modes >> mode & 1) compare(c, path, g, z, mode, &r);
+    if (getenv("GNNC_TEST_VERBOSE"))
+        printf("%s: %lld elements, %lld without a bound\n", path, (long long)tally.elements, (long long)tally.skipped);
+    run_case_free(z);
+    run_code_free(code);
+    conform_close(c);
+    gn_arena_free(&a);
+}
+
+static gn_arena list_arena;
+static const char **paths;
+
+START_TEST(recorded_case) { run_recorded(paths[_i]); }
+END_TEST
+
+int main(void)
+{
+    int n = 0;
+    gn_arena_init(&list_arena);
+    gn_status *s = conform_list(&list_arena, root(), &n, &paths);
+    if (s || n < 100) {
+        fprintf(stderr, "%s: %d cases\n", gn_status_message(s), n);
+        return 1;
+    }
+    TCase *t = tcase_create("recorded");
+    tcase_add_loop_test(t, recorded_case, 0, n);
+    tcase_set_timeout(t, 120);
+    Suite *suite = suite_create("conform, compiled");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    gn_arena_free(&list_arena);
+    return failed != 0;
+}

@@ -1,0 +1,539 @@
+#include "support/run_compiled.h"
+
+#include "runtime/fill.h"
+#include "support/run_data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const run_mode run_modes[RUN_MODE_COUNT] = {
+    {.name = "default"},
+    {.name = "eager", .eager = true},
+    {.name = "sparse", .sparse = true},
+    {.name = "split", .split = true},
+    {.name = "split, sparse, 8 lanes", .sparse = true, .split = true, .cpu = "x86-64-v3"},
+    {.name = "eager, sparse, 4 lanes", .eager = true, .sparse = true, .cpu = "x86-64-v2"},
+};
+
+typedef struct variant {
+    const run_mode *mode;
+    int stages;
+    gn_compiled *stage[2]; /* the program, or what is computed ahead and the rest */
+    gir_value *want[2];    /* of stage[k]->gir; NULL for the rest */
+    double **got;          /* by output of the source, from compiled code */
+} variant;
+
+struct run_case {
+    gn_arena *arena;
+    const gir_program *p;
+    gir_env env;
+    gir_value *want; /* of p */
+    run_graphs graphs;
+    variant v[RUN_MODE_COUNT];
+    int n;
+};
+
+struct run_code {
+    gn_image *image[RUN_MODE_COUNT];
+};
+
+/* Comparing --------------------------------------------------------------------------------------------------------- */
+
+/* |got - want| <= slack * bound everywhere? */
+static gn_status *close_to(const char *name, const double *got, const gir_value *want, double slack, run_tally *tally)
+{
+    for (int64_t i = 0; i < want->rows * want->cols; i++) {
+        double bound = want->err[i], d = fabs(got[i] - want->v[i]);
+        if (tally) tally->elements++;
+        if (tally) tally->skipped += !isfinite(bound);
+        if (!isfinite(bound) || d <= slack * bound) continue;
+        GN_FAIL(GN_ERR_INTERNAL, "%s: element %lld of row %lld is %.9g, not %.9g +- %.3g", name,
+                (long long)(i % want->cols), (long long)(i / want->cols), got[i], want->v[i], slack * bound);
+    }
+    return NULL;
+}
+
+static gn_status *evaluate(run_case *c, const gir_program *p, gir_value **out)
+{
+    gir_env env = c->env;
+    env.arena = c->arena;
+    env.precision = GIR_EVAL_F64;
+    env.bounds = true;
+    return gir_eval(p, &env, out);
+}
+
+/* Lowering ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct pass_check {
+    run_case *c;
+    gn_status *error;
+} pass_check;
+
+/* After every pass: are the outputs still what they were? */
+static void check_pass(void *ctx, const char *pass, const gir_program *p)
+{
+    pass_check *z = ctx;
+    gir_value *v;
+    if (z->error) return;
+    z->error = evaluate(z->c, p, &v);
+    for (uint32_t k = 0; k < p->outputs.n && !z->error; k++) {
+        const gir_output *o = &p->outputs.p[k], *of = &z->c->p->outputs.p[k];
+        if (p->outputs.n != z->c->p->outputs.n || strcmp(o->name, of->name) != 0)
+            z->error = GN_ERROR(GN_ERR_INTERNAL, "other outputs");
+        else
+            z->error = close_to(o->name, v[o->value].v, &z->c->want[of->value], RUN_SLACK, NULL);
+    }
+    z->error = gn_status_annotate(z->error, "pass %s", pass);
+}
+
+static const char **input_names(gn_arena *a, const gir_program *p, bool matrices, int *n)
+{
+    const char **name = GN_NEW_N(a, const char *, p->nodes.n);
+    *n = 0;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *node = gir_at(p, v);
+        if (node->op != GIR_INPUT) continue;
+        if (!matrices || (node->type.rank == 1 && node->type.elem == GN_F32 && node->type.space))
+            name[(*n)++] = node->attr.name;
+    }
+    return name;
+}
+
+static gn_status *lower_stages(run_case *c, variant *z, gn_compile_options *o, gir_program **stage)
+{
+    for (int k = 0; k < z->stages; k++) GN_TRY(gn_compile(c->arena, stage[k], o, NULL, &z->stage[k]));
+    return evaluate(c, z->stage[0]->gir, &z->want[0]);
+}
+
+static gn_status *lower_variant(run_case *c, variant *z)
+{
+    gn_compile_options o = {.index = GN_I32};
+    pass_check check = {.c = c};
+    o.pass =
+        (gn_pass_options){.limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
+    if (z->mode->sparse) o.pass.sparse = input_names(c->arena, c->p, true, &o.pass.n_sparse);
+    o.code = (gn_codegen_options){.opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
+    gir_program *whole, *stage[2];
+    gn_status *s = gn_passes_run(c->arena, c->p, &o.pass, NULL, &whole);
+    if (!s) s = check.error;
+    if (s) return s;
+    o.pass.after = NULL;
+    z->stages = 1;
+    stage[0] = (gir_program *)c->p;
+    if (z->mode->split) {
+        int n;
+        const char **inputs = input_names(c->arena, c->p, false, &n);
+        GN_TRY(gn_pass_hoist(c->arena, whole, n, inputs, &stage[0], &stage[1]));
+        GN_TRY(gir_verify(stage[1]));
+        z->stages = stage[0] ? 2 : 1;
+        if (!stage[0]) stage[0] = stage[1];
+    }
+    return lower_stages(c, z, &o, stage);
+}
+
+gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes, run_case **out)
+{
+    run_case *c = *out = GN_NEW(a, run_case);
+    *c = (run_case){.arena = a, .p = p, .env = *env};
+    GN_TRY(gir_verify(p));
+    GN_TRY(run_graphs_new(a, p, env, &c->graphs));
+    GN_TRY(evaluate(c, p, &c->want));
+    for (int k = 0; k < RUN_MODE_COUNT; k++) {
+        if (!(modes >> k & 1)) continue;
+        c->v[c->n] = (variant){.mode = &run_modes[k]};
+        gn_status *s = lower_variant(c, &c->v[c->n]);
+        if (s) return gn_status_annotate(s, "%s", run_modes[k].name);
+        c->n++;
+    }
+    return NULL;
+}
+
+void run_case_free(run_case *c)
+{
+    if (c) run_graphs_free(&c->graphs);
+}
+
+/* Code -------------------------------------------------------------------------------------------------------------- */
+
+static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int mode, gn_image **out)
+{
+    GN_VEC(const kir_kernel *) kernels = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        int at = 0;
+        for (int k = 0; k < n; k++)
+            for (int v = 0; v < cases[k]->n; v++)
+                for (int s = 0; cases[k]->v[v].mode == &run_modes[mode] && s < cases[k]->v[v].stages; s++) {
+                    gn_compiled *z = cases[k]->v[v].stage[s];
+                    for (int i = 0; i < z->n_kernels; i++) {
+                        if (pass == 0) GN_PUSH(a, kernels, z->kernels[i]);
+                        if (pass == 1) z->artifact->code[i] = gn_image_kernel(*out, at++);
+                    }
+                }
+        gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : 1, .cpu = run_modes[mode].cpu, .threads = 1};
+        if (pass == 0 && kernels.n == 0) return NULL;
+        if (pass == 0) GN_TRY(gn_cpu_compile(kernels.p, (int)kernels.n, &o, out, NULL));
+    }
+    return NULL;
+}
+
+gn_status *run_compile(gn_arena *a, int n, run_case *const *cases, run_code **out)
+{
+    run_code *c = *out = GN_NEW(a, run_code);
+    for (int k = 0; k < RUN_MODE_COUNT; k++) GN_TRY(compile_mode(a, n, cases, k, &c->image[k]));
+    return NULL;
+}
+
+void run_code_free(run_code *c)
+{
+    for (int k = 0; c && k < RUN_MODE_COUNT; k++) {
+        gn_image_free(c->image[k]);
+        c->image[k] = NULL;
+    }
+}
+
+/* Launch by launch -------------------------------------------------------------------------------------------------- */
+
+typedef struct desk { /* one stage, its buffers laid out */
+    gn_arena *arena;
+    const gn_compiled *code;
+    run_table *table, *outputs;
+    run_world world;
+    bool wide, fence;
+    kir_bound_buffer *buffer; /* by low_buffer */
+    run_fenced *fenced;
+    int64_t *sym; /* by low_sym */
+} desk;
+
+static int64_t size_of(const desk *d, low_size s) { return (s.sym < 0 ? s.coef : s.coef * d->sym[s.sym]) + s.plus; }
+
+static gn_status *graph_buffer(desk *d, const low_buffer *b, kir_bound_buffer *out)
+{
+    gn_graph *g;
+    GN_TRY(run_world_graph(&d->world, b->graph, &g));
+    GN_TRY(gn_graph_require(g, 1u << b->array));
+    if (gn_graph_array_count(g, b->array) < out->elems || gn_graph_array_elem(g, b->array) != b->elem)
+        GN_FAIL(GN_ERR_INTERNAL, "array %d of graph %%%u has %lld elements, not %lld", (int)b->array, b->graph,
+                (long long)gn_graph_array_count(g, b->array), (long long)out->elems);
+    out->data = g->array[b->array];
+    if (!d->wide || b->array != GN_GRAPH_VALUE) return NULL;
+    double *v = GN_NEW_N(d->arena, double, out->elems + 1);
+    for (int64_t i = 0; i < out->elems; i++) v[i] = (double)((const float *)out->data)[i];
+    out->data = v;
+    return NULL;
+}
+
+static gn_status *own_buffer(desk *d, uint32_t k, size_t bytes)
+{
+    if (d->fence) {
+        GN_TRY(run_fenced_new(bytes, &d->fenced[k]));
+        d->buffer[k].data = d->fenced[k].p;
+        return NULL;
+    }
+    d->buffer[k].data = gn_arena_alloc(d->arena, bytes + 1, 1);
+    memset(d->buffer[k].data, 0xff, bytes);
+    return NULL;
+}
+
+static gn_status *open_buffer(desk *d, uint32_t k)
+{
+    const low_buffer *b = &d->code->low->buffers.p[k];
+    kir_bound_buffer *out = &d->buffer[k];
+    out->elems = size_of(d, b->size);
+    if (b->kind == LOW_GRAPH) return graph_buffer(d, b, out);
+    size_t bytes = (size_t)out->elems * gn_elem_size(run_stored(d->wide, b->elem));
+    if (b->kind == LOW_TEMP || b->kind == LOW_OUTPUT) return own_buffer(d, k, bytes);
+    run_tensor *t = run_table_find(d->table, b->name);
+    if (!t || t->elem != b->elem || t->rows * t->cols != out->elems)
+        GN_FAIL(GN_ERR_INTERNAL, "buffer %s: %lld elements of %s, which is not what is bound", b->name,
+                (long long)out->elems, gn_elem_name(b->elem));
+    if (!d->fence) {
+        out->data = t->data;
+        return NULL;
+    }
+    for (uint32_t j = 0; j < k; j++) { /* two buffers of one state are one */
+        const low_buffer *o = &d->code->low->buffers.p[j];
+        if (o->kind == LOW_STATE && b->kind == LOW_STATE && !strcmp(o->name, b->name)) {
+            out->data = d->buffer[j].data;
+            return NULL;
+        }
+    }
+    GN_TRY(own_buffer(d, k, bytes));
+    memcpy(out->data, t->data, bytes);
+    return NULL;
+}
+
+static gn_status *open_desk(desk *d)
+{
+    const lowered *low = d->code->low;
+    d->buffer = GN_NEW_N(d->arena, kir_bound_buffer, low->buffers.n + 1);
+    d->fenced = GN_NEW_N(d->arena, run_fenced, low->buffers.n + 1);
+    d->sym = GN_NEW_N(d->arena, int64_t, low->syms.n + 1);
+    for (uint32_t k = 0; k < low->syms.n; k++) {
+        const low_sym *s = &low->syms.p[k];
+        GN_TRY(run_world_rows(&d->world, s->space, &d->sym[k]));
+        d->sym[k] = (d->sym[k] + s->per - 1) / s->per;
+    }
+    for (uint32_t k = 0; k < low->buffers.n; k++) GN_TRY(open_buffer(d, k));
+    return NULL;
+}
+
+/* What was written in memory of its own goes back to the tables. */
+static void close_desk(desk *d, bool keep)
+{
+    const lowered *low = d->code->low;
+    for (uint32_t k = 0; k < low->buffers.n; k++) {
+        const low_buffer *b = &low->buffers.p[k];
+        size_t bytes = (size_t)d->buffer[k].elems * gn_elem_size(run_stored(d->wide, b->elem));
+        if (keep && b->kind == LOW_OUTPUT) {
+            int64_t cols = b->row_elems, rows = cols ? d->buffer[k].elems / cols : 0;
+            memcpy(run_table_add(d->outputs, b->name, b->elem, rows, cols)->data, d->buffer[k].data, bytes);
+        } else if (keep && b->kind == LOW_STATE && d->fence) {
+            memcpy(run_table_find(d->table, b->name)->data, d->buffer[k].data, bytes);
+        }
+    }
+    for (uint32_t k = 0; k < low->buffers.n; k++) run_fenced_free(&d->fenced[k]);
+    run_world_free(&d->world);
+}
+
+typedef struct way { /* how kernels are run */
+    const char *name;
+    bool wide, code, backwards;
+} way;
+
+static gn_status *launch_code(desk *d, const low_launch *l, gn_kernel_fn fn, bool backwards)
+{
+    void **buf = GN_NEW_N(d->arena, void *, l->buffers.n + 1);
+    int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1), bound = size_of(d, l->trip);
+    for (uint32_t k = 0; k < l->buffers.n; k++) buf[k] = d->buffer[l->buffers.p[k]].data;
+    for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
+    int64_t trips = kir_thread_loop(l->kernel) ? (bound + l->step - 1) / l->step : 1;
+    if (!backwards) {
+        if (trips > 0) fn(buf, sym, 0, trips);
+        return NULL;
+    }
+    for (int64_t t = trips; t-- > 0;) fn(buf, sym, t, t + 1);
+    return NULL;
+}
+
+static gn_status *launch_kir(desk *d, const low_launch *l, const way *w)
+{
+    kir_bound_buffer *buf = GN_NEW_N(d->arena, kir_bound_buffer, l->buffers.n + 1);
+    int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1);
+    for (uint32_t k = 0; k < l->buffers.n; k++) buf[k] = d->buffer[l->buffers.p[k]];
+    for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
+    kir_eval_options o = {.f64 = w->wide, .reverse = w->backwards};
+    return kir_eval(l->kernel, &o, buf, sym);
+}
+
+static gn_status *run_launches(desk *d, const way *w)
+{
+    const lowered *low = d->code->low;
+    int code = 0;
+    for (uint32_t k = 0; k < low->launches.n; k++) {
+        const low_launch *l = &low->launches.p[k];
+        if (!l->kernel) {
+            kir_bound_buffer *to = &d->buffer[l->buffers.p[0]], *from = &d->buffer[l->buffers.p[1]];
+            gn_elem e = run_stored(d->wide, low->buffers.p[l->buffers.p[0]].elem);
+            if (to->elems != from->elems) GN_FAIL(GN_ERR_INTERNAL, "launch %u copies between sizes", k);
+            if (to->data != from->data) memcpy(to->data, from->data, (size_t)to->elems * gn_elem_size(e));
+        } else if (w->code) {
+            GN_TRY(launch_code(d, l, d->code->artifact->code[code], w->backwards));
+        } else {
+            GN_TRY(launch_kir(d, l, w));
+        }
+        code += l->kernel != NULL;
+    }
+    return NULL;
+}
+
+static gn_status *run_stage(run_case *c, const gn_compiled *code, const way *w, run_table *table, run_table *outputs)
+{
+    desk d = {.arena = c->arena, .code = code, .table = table, .outputs = outputs, .wide = w->wide, .fence = w->code};
+    d.world = run_world_new(c->arena, code->gir, &c->graphs, table);
+    gn_status *s = open_desk(&d);
+    if (!s) s = run_launches(&d, w);
+    close_desk(&d, !s);
+    return s;
+}
+
+/* As an instance ---------------------------------------------------------------------------------------------------- */
+
+static gn_pool *pool_of(int threads)
+{
+    static gn_pool *pool[2];
+    gn_pool **p = &pool[threads > 1];
+    if (!*p) gn_status_free(gn_pool_new(threads, p));
+    return *p;
+}
+
+static void instance_outputs(const gn_compiled *code, const gn_instance *in, run_table *out)
+{
+    const gn_artifact *a = code->artifact;
+    for (int k = 0; k < a->n_slots; k++) {
+        const gn_slot *s = &a->slots[k];
+        if (s->kind != GN_SLOT_OUTPUT) continue;
+        int64_t elems = 0;
+        const void *data = gn_instance_output(in, s->name, &elems);
+        run_tensor *t = run_table_find(out, s->name);
+        if (!t) t = run_table_add(out, s->name, s->elem, s->row_elems ? elems / s->row_elems : 0, s->row_elems);
+        memcpy(t->data, data, (size_t)elems * gn_elem_size(s->elem));
+    }
+}
+
+/* A copy of every tensor's bytes. */
+static void **snapshot(gn_arena *a, const run_table *z)
+{
+    void **copy = GN_NEW_N(a, void *, z->t.n + 1);
+    for (uint32_t k = 0; k < z->t.n; k++) {
+        size_t bytes = run_tensor_bytes(&z->t.p[k]);
+        copy[k] = gn_arena_alloc(a, bytes + 1, 1);
+        memcpy(copy[k], z->t.p[k].data, bytes);
+    }
+    return copy;
+}
+
+static gn_status *same_as(const run_table *z, void *const *copy)
+{
+    for (uint32_t k = 0; k < z->t.n; k++)
+        if (memcmp(z->t.p[k].data, copy[k], run_tensor_bytes(&z->t.p[k])) != 0)
+            GN_FAIL(GN_ERR_INTERNAL, "%s: another run gives other bits", z->t.p[k].name);
+    return NULL;
+}
+
+/* Runs twice, from the same states and a poisoned arena and then as the first run leaves it. */
+static gn_status *run_instance(run_case *c, const gn_compiled *code, int threads, run_table *table, run_table *outputs)
+{
+    gn_binding *b = GN_NEW_N(c->arena, gn_binding, table->t.n + 1);
+    for (uint32_t k = 0; k < table->t.n; k++) {
+        run_tensor *t = &table->t.p[k];
+        b[k] = (gn_binding){t->name, t->elem, t->rows, t->cols, t->data};
+    }
+    gn_instance *in;
+    GN_TRY(gn_instance_new(code->artifact, (int)c->graphs.g.n, c->graphs.g.p, (int)table->t.n, b, pool_of(threads),
+                           NULL, &in));
+    void **before = snapshot(c->arena, table);
+    gn_instance_poison(in);
+    gn_instance_run(in);
+    instance_outputs(code, in, outputs);
+    void **states = snapshot(c->arena, table), **values = snapshot(c->arena, outputs);
+    for (uint32_t k = 0; k < table->t.n; k++) memcpy(table->t.p[k].data, before[k], run_tensor_bytes(&table->t.p[k]));
+    gn_instance_run(in);
+    instance_outputs(code, in, outputs);
+    gn_status *s = same_as(table, states);
+    if (!s) s = same_as(outputs, values);
+    gn_instance_free(in);
+    return s;
+}
+
+/* All ways ---------------------------------------------------------------------------------------------------------- */
+
+/* Elements of the outputs of `p`, from outputs and states. */
+static double **collect(run_case *c, const gir_program *p, const run_table *table, const run_table *outputs)
+{
+    double **got = GN_NEW_N(c->arena, double *, p->outputs.n + 1);
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        const gir_output *o = &p->outputs.p[k];
+        const run_tensor *t = run_table_find(o->kind == GIR_UPDATE ? table : outputs, o->name);
+        if (!t) continue;
+        got[k] = GN_NEW_N(c->arena, double, t->rows * t->cols + 1);
+        gn_elem e = run_stored(table->wide, t->elem);
+        for (int64_t i = 0; i < t->rows * t->cols; i++) got[k][i] = gn_fill_load(t->data, e, i);
+    }
+    return got;
+}
+
+static gn_status *check_outputs(const gir_program *p, double **got, const gir_program *source, const gir_value *want,
+                                double slack, run_tally *tally)
+{
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        if (!got[k]) GN_FAIL(GN_ERR_INTERNAL, "%s: there is no such output", p->outputs.p[k].name);
+        GN_TRY(close_to(p->outputs.p[k].name, got[k], &want[source->outputs.p[k].value], slack, tally));
+    }
+    return NULL;
+}
+
+/* The outputs that compiled code gives in all ways have the same bits. */
+static gn_status *same_bits(const run_case *c, double **a, double **b)
+{
+    for (uint32_t k = 0; k < c->p->outputs.n; k++) {
+        const gir_value *w = &c->want[c->p->outputs.p[k].value];
+        for (int64_t i = 0; i < w->rows * w->cols; i++)
+            if (memcmp(&a[k][i], &b[k][i], sizeof(double)) != 0 && !(isnan(a[k][i]) && isnan(b[k][i])))
+                GN_FAIL(GN_ERR_INTERNAL, "%s: element %lld is %.9g, and was %.9g run otherwise",
+                        c->p->outputs.p[k].name, (long long)i, b[k][i], a[k][i]);
+    }
+    return NULL;
+}
+
+/* Both stages of a variant. threads 0: by launches. */
+static gn_status *run_way(run_case *c, const variant *v, const way *w, int threads, double ***out, run_tally *tally)
+{
+    run_table table = run_table_new(c->arena, c->p, &c->env, w->wide);
+    for (int s = 0; s < v->stages; s++) {
+        run_table outputs = {.arena = c->arena, .wide = w->wide};
+        const gn_compiled *code = v->stage[s];
+        if (threads)
+            GN_TRY(run_instance(c, code, threads, &table, &outputs));
+        else
+            GN_TRY(run_stage(c, code, w, &table, &outputs));
+        double **got = *out = collect(c, code->gir, &table, &outputs);
+        if (v->want[s]) GN_TRY(check_outputs(code->gir, got, code->gir, v->want[s], w->wide ? RUN_WIDE : 1, NULL));
+        if (s + 1 == v->stages) return check_outputs(c->p, got, c->p, c->want, RUN_SLACK, tally);
+        for (uint32_t k = 0; k < outputs.t.n; k++) GN_PUSH(c->arena, table.t, outputs.t.p[k]);
+    }
+    return NULL;
+}
+
+static gn_status *check_variant(run_case *c, variant *v, run_tally *tally)
+{
+    static const way ways[] = {
+        {"loop IR in double", true, false, false}, {"loop IR", false, false, false},
+        {"loop IR backwards", false, false, true}, {"code", false, true, false},
+        {"code backwards", false, true, true},     {"one thread", false, true, false},
+        {"three threads", false, true, false},
+    };
+    double **first[2] = {NULL, NULL};
+    for (int k = 0; k < 7; k++) {
+        double **got;
+        int threads = k < 5 ? 0 : k == 5 ? 1 : 3, kind = ways[k].code;
+        gn_status *s = run_way(c, v, &ways[k], threads, &got, k == 3 ? tally : NULL);
+        if (!s && !ways[k].wide && first[kind]) s = same_bits(c, first[kind], got);
+        if (s) return gn_status_annotate(s, "%s, %s", v->mode->name, ways[k].name);
+        if (!ways[k].wide && !first[kind]) first[kind] = got;
+    }
+    v->got = first[1];
+    return NULL;
+}
+
+gn_status *run_case_check(run_case *c, run_tally *tally)
+{
+    for (int k = 0; k < c->n; k++) {
+        GN_TRY(check_variant(c, &c->v[k], tally));
+        for (int s = 0; tally && s < c->v[k].stages; s++) tally->kernels += c->v[k].stage[s]->n_kernels;
+    }
+    if (tally) tally->programs++;
+    return NULL;
+}
+
+const double *run_case_output(const run_case *c, int mode, uint32_t k)
+{
+    for (int v = 0; v < c->n; v++)
+        if (c->v[v].mode == &run_modes[mode]) return c->v[v].got[k];
+    return NULL;
+}
+
+gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, run_tally *tally)
+{
+    gn_arena a;
+    run_case *c = NULL;
+    run_code *code = NULL;
+    gn_arena_init(&a);
+    gn_status *s = run_case_new(&a, p, env, modes, &c);
+    if (!s) s = run_compile(&a, 1, &c, &code);
+    if (!s) s = run_case_check(c, tally);
+    run_case_free(c);
+    run_code_free(code);
+    gn_arena_free(&a);
+    return s;
+}

@@ -1,0 +1,59 @@
+/* A program run in every way there is, and compared with its definition, the evaluator of the tensor IR.
+ *
+ * The program goes through passes, fusion and lowering in several modes.  In each
+ *   - the program that the passes leave is evaluated in double: within SLACK bounds of the source, since passes move
+ *     factors out of sums and fold constants, which rounds otherwise
+ *   - its kernels run in the loop IR's evaluator, in double (within WIDE bounds of what the passes left: only the order of
+ *     sums differs), and in the element type, forwards and backwards (the same bits, within one bound)
+ *   - its code runs kernel by kernel, in order and iteration by iteration from the back, in memory that ends at a page that
+ *     faults, and as an instance with one thread and with three, twice over, in an arena that is poisoned.  All of these
+ *     must give the same bits, within one bound of what the passes left and SLACK bounds of the source.
+ * With `split` what does not depend on states is computed ahead and bound.
+ * A bound of INFINITY says nothing: such elements are skipped and counted. */
+#ifndef GN_TESTS_SUPPORT_RUN_COMPILED_H
+#define GN_TESTS_SUPPORT_RUN_COMPILED_H
+
+#include "driver/compile.h"
+#include "ir/eval.h"
+
+#define RUN_SLACK 8.0
+#define RUN_WIDE 1e-6
+
+typedef struct run_mode {
+    const char *name;
+    bool eager;
+    bool sparse; /* every input over rows with one trailing axis in f32 is bound as a pattern, too */
+    bool split;
+    const char *cpu; /* NULL: the host */
+} run_mode;
+
+/* Bits: RUN_MODE_COUNT of them. */
+enum { RUN_MODE_COUNT = 6 };
+extern const run_mode run_modes[RUN_MODE_COUNT];
+
+typedef struct run_tally {
+    int64_t programs, kernels, elements, skipped;
+} run_tally;
+
+typedef struct run_case run_case;
+
+/* Evaluates `p` and lowers it in the modes of the bit set.  `env` binds every graph, input and state of p by name; its
+ * arena and flags are not used.  Free with run_case_free, on failure too. */
+gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes, run_case **out);
+void run_case_free(run_case *c); /* NULL is fine */
+
+/* Machine code for the kernels of several cases at once: compiling many costs less than compiling each. */
+typedef struct run_code run_code;
+gn_status *run_compile(gn_arena *a, int n, run_case *const *cases, run_code **out);
+void run_code_free(run_code *c); /* NULL is fine; when no case runs any more */
+
+/* Runs and compares; needs run_compile.  The first difference as an error: way, mode, output, element, figures. */
+gn_status *run_case_check(run_case *c, run_tally *tally);
+
+/* All of the above for one program. */
+gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, run_tally *tally);
+
+/* Elements of output k (of p->outputs) as compiled code gave them in a mode that was asked for; after run_case_check. */
+const double *run_case_output(const run_case *c, int mode, uint32_t k);
+
+#endif

@@ -1,0 +1,181 @@
+#include "support/run_data.h"
+
+#include "runtime/fill.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Tensors ----------------------------------------------------------------------------------------------------------- */
+
+run_tensor *run_table_find(const run_table *z, const char *name)
+{
+    for (uint32_t k = 0; k < z->t.n; k++)
+        if (strcmp(z->t.p[k].name, name) == 0) return &z->t.p[k];
+    return NULL;
+}
+
+run_tensor *run_table_add(run_table *z, const char *name, gn_elem elem, int64_t rows, int64_t cols)
+{
+    run_tensor t = {.name = name, .elem = elem, .rows = rows, .cols = cols};
+    t.data = gn_arena_alloc(z->arena, (size_t)(rows * cols) + 1, gn_elem_size(run_stored(z->wide, elem)));
+    GN_PUSH(z->arena, z->t, t);
+    return &z->t.p[z->t.n - 1];
+}
+
+static const gir_value *bound(const gir_env *env, const char *name)
+{
+    for (int k = 0; k < env->n; k++)
+        if (strcmp(env->name[k], name) == 0) return &env->value[k];
+    return NULL;
+}
+
+run_table run_table_new(gn_arena *a, const gir_program *p, const gir_env *env, bool wide)
+{
+    run_table z = {.arena = a, .wide = wide};
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if ((n->op != GIR_INPUT && n->op != GIR_STATE) || run_table_find(&z, n->attr.name)) continue;
+        const gir_value *x = bound(env, n->attr.name);
+        if (!x || x->graph) continue;
+        gn_elem e = (gn_elem)n->type.elem;
+        run_tensor *t = run_table_add(&z, n->attr.name, e, x->rows, x->cols);
+        for (int64_t i = 0; i < x->rows * x->cols; i++)
+            gn_fill_store(t->data, run_stored(wide, e), i, gir_round(e, x->v[i]));
+    }
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        const gir_output *o = &p->outputs.p[k];
+        const gir_type *t = gir_type_of(p, o->value);
+        if (o->kind == GIR_UPDATE && !run_table_find(&z, o->name))
+            run_table_add(&z, o->name, (gn_elem)t->elem, 1, gir_row_elems(t));
+    }
+    return z;
+}
+
+/* Graphs ------------------------------------------------------------------------------------------------------------ */
+
+gn_graph *run_graphs_find(const run_graphs *g, const char *name)
+{
+    for (uint32_t k = 0; k < g->g.n; k++)
+        if (strcmp(g->g.p[k].name, name) == 0) return g->g.p[k].graph;
+    return NULL;
+}
+
+static gn_status *from_coo(gn_arena *a, const gir_coo *c, gn_graph **out)
+{
+    int64_t *src = GN_NEW_N(a, int64_t, c->n_edge + 1), *dst = GN_NEW_N(a, int64_t, c->n_edge + 1);
+    for (int64_t e = 0; e < c->n_edge; e++) {
+        src[c->pos[e]] = c->src[e];
+        dst[c->pos[e]] = c->dst[e];
+    }
+    return gn_graph_from_coo(c->n_src, c->n_dst, c->n_edge, src, dst, out);
+}
+
+static gn_status *pattern(gn_arena *a, const gir_value *x, gn_graph **out)
+{
+    float *v = GN_NEW_N(a, float, x->rows * x->cols + 1);
+    for (int64_t i = 0; i < x->rows * x->cols; i++) v[i] = (float)x->v[i];
+    return gn_graph_from_dense(x->rows, x->cols, v, out);
+}
+
+gn_status *run_graphs_new(gn_arena *a, const gir_program *p, const gir_env *env, run_graphs *out)
+{
+    *out = (run_graphs){0};
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        bool sparse = n->op == GIR_INPUT && n->type.rank == 1 && n->type.elem == GN_F32 && n->type.space;
+        if ((n->op != GIR_GRAPH && !sparse) || run_graphs_find(out, n->attr.name)) continue;
+        const gir_value *x = bound(env, n->attr.name);
+        if (!x) GN_FAIL(GN_ERR_DATA, "nothing is bound for '%s'", n->attr.name);
+        gn_graph *g = NULL;
+        gn_status *s = sparse ? pattern(a, x, &g) : from_coo(a, x->graph, &g);
+        if (s) return s;
+        GN_PUSH(a, out->g, ((gn_graph_binding){n->attr.name, g}));
+    }
+    return NULL;
+}
+
+void run_graphs_free(run_graphs *g)
+{
+    for (uint32_t k = 0; k < g->g.n; k++) gn_graph_free(g->g.p[k].graph);
+    g->g.n = 0;
+}
+
+/* Values ------------------------------------------------------------------------------------------------------------ */
+
+run_world run_world_new(gn_arena *a, const gir_program *p, const run_graphs *base, const run_table *tensors)
+{
+    run_world w = {.p = p, .base = base, .tensors = tensors};
+    w.graph = GN_NEW_N(a, gn_graph *, p->nodes.n);
+    w.owned = GN_NEW_N(a, bool, p->nodes.n);
+    return w;
+}
+
+void run_world_free(run_world *w)
+{
+    for (gir_id v = 1; v < w->p->nodes.n; v++)
+        if (w->owned[v]) gn_graph_free(w->graph[v]);
+}
+
+static gn_status *derived(run_world *w, gir_id v, gn_graph **out)
+{
+    static const gn_graph_derive how[] = {GN_SELF_LOOPS, GN_REMOVE_LOOPS, GN_REMAINING_LOOPS, GN_REVERSE};
+    gn_graph *parent;
+    GN_TRY(run_world_graph(w, gir_in(w->p, v, 0), &parent));
+    GN_TRY(gn_graph_derived(parent, how[gir_at(w->p, v)->op - GIR_SELF_LOOPS], out));
+    w->owned[v] = true;
+    return NULL;
+}
+
+gn_status *run_world_graph(run_world *w, gir_id v, gn_graph **out)
+{
+    const gir_node *n = gir_at(w->p, v);
+    if (!w->graph[v] && (n->op == GIR_GRAPH || n->op == GIR_PATTERN)) {
+        const char *name = n->op == GIR_GRAPH ? n->attr.name : gir_at(w->p, gir_in(w->p, v, 0))->attr.name;
+        w->graph[v] = name ? run_graphs_find(w->base, name) : NULL;
+        if (!w->graph[v]) GN_FAIL(GN_ERR_DATA, "no graph '%s'", name ? name : "of a computed pattern");
+    }
+    if (!w->graph[v]) GN_TRY(derived(w, v, &w->graph[v]));
+    *out = w->graph[v];
+    return NULL;
+}
+
+gn_status *run_world_rows(run_world *w, gir_space_id s, int64_t *out)
+{
+    const gir_space *space = &w->p->spaces.p[s];
+    gn_graph *g;
+    *out = s ? space->size : 1;
+    if (*out >= 0) return NULL;
+    gir_id v = space->kind == GIR_EDGE ? space->graph : gir_space_source(w->p, s);
+    if (!v) GN_FAIL(GN_ERR_DATA, "nothing tells how many rows %s has", space->name);
+    const gir_node *n = gir_at(w->p, v);
+    if (n->type.is_graph) {
+        GN_TRY(run_world_graph(w, v, &g));
+        *out = space->kind == GIR_EDGE ? g->n_edge : n->type.dst == s ? g->n_dst : g->n_src;
+        return NULL;
+    }
+    const run_tensor *t = run_table_find(w->tensors, n->attr.name);
+    if (!t) GN_FAIL(GN_ERR_DATA, "nothing is bound for '%s'", n->attr.name);
+    *out = t->rows;
+    return NULL;
+}
+
+/* Memory ------------------------------------------------------------------------------------------------------------ */
+
+gn_status *run_fenced_new(size_t n, run_fenced *out)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (n + page - 1) / page * page;
+    out->map_size = size + page;
+    out->map = mmap(NULL, out->map_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (out->map == MAP_FAILED || mprotect((char *)out->map + size, page, PROT_NONE))
+        GN_FAIL(GN_ERR_NOMEM, "no memory for %zu bytes", out->map_size);
+    out->p = (char *)out->map + size - n;
+    memset(out->p, 0xff, n);
+    return NULL;
+}
+
+void run_fenced_free(run_fenced *f)
+{
+    if (f->map) munmap(f->map, f->map_size);
+    f->map = NULL;
+}
