@@ -94,11 +94,10 @@ static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, gn_buf *out
 static void report_unit(const named_unit *u, const gn_instance *in)
 {
     const gn_compiled *c = u->code;
-    printf("%s: %u operators in %u regions, %d kernels, %" PRId64 " bytes of code", u->name, c->gir->nodes.n - 1,
-           c->f->regions.n, c->n_kernels, c->stats.code_bytes);
-    if (in) printf(", %" PRId64 " bytes planned", gn_instance_arena_bytes(in));
-    printf("\n  passes %.1f ms, lowering %.1f ms, LLVM: build %.1f, optimise %.1f, emit %.1f, load %.1f ms\n", c->pass_ms,
-           c->lower_ms, c->stats.build_ms, c->stats.optimise_ms, c->stats.emit_ms, c->stats.load_ms);
+    printf("%s: %u operators in %u regions, %d kernels; passes %.1f ms, lowering %.1f ms", u->name, c->gir->nodes.n - 1,
+           c->f->regions.n, c->n_kernels, c->pass_ms, c->lower_ms);
+    if (in) printf("; %" PRId64 " bytes planned", gn_instance_arena_bytes(in));
+    printf("\n");
 }
 
 static void report(const gn_cli *cli, const gn_session *s)
@@ -116,6 +115,10 @@ static void report(const gn_cli *cli, const gn_session *s)
             if (b.n) fputs(b.p, stdout);
         }
     }
+    const gn_codegen_stats *c = &s->code.stats;
+    printf("%d kernels, %d distinct, %" PRId64 " bytes of code in %.1f ms (LLVM, all threads: build %.1f, optimise %.1f, "
+           "emit %.1f; load %.1f)\n",
+           s->code.kernels, s->code.distinct, c->code_bytes, s->code.ms, c->build_ms, c->optimise_ms, c->emit_ms, c->load_ms);
     printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->compile_ms);
 }
 

@@ -134,7 +134,7 @@ static gn_status *make_slots(assembler *z)
     return NULL;
 }
 
-static gn_status *make_launches(assembler *z, const gn_image *image)
+static gn_status *make_launches(assembler *z)
 {
     const lowered *low = z->low;
     gn_artifact *a = z->out;
@@ -158,9 +158,7 @@ static gn_status *make_launches(assembler *z, const gn_image *image)
             to->balance_graph = graph_number(z, f->balance);
             to->balance_array = f->balance_end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR;
         }
-        to->kernel = a->n_code;
-        a->code[a->n_code] = image ? gn_image_kernel(image, a->n_code) : NULL;
-        a->n_code++;
+        to->kernel = a->n_code++;
     }
     return NULL;
 }
@@ -185,7 +183,7 @@ static gn_status *check_ends(assembler *z, gir_id g)
     return NULL;
 }
 
-gn_status *gn_assemble(gn_arena *arena, const lowered *low, const gn_image *image, gn_artifact **out)
+gn_status *gn_assemble(gn_arena *arena, const lowered *low, gn_artifact **out)
 {
     assembler z = {.arena = arena, .low = low, .p = low->p, .out = GN_NEW(arena, gn_artifact)};
     z.graph_of = GN_NEW_N(arena, int, low->p->nodes.n);
@@ -194,7 +192,7 @@ gn_status *gn_assemble(gn_arena *arena, const lowered *low, const gn_image *imag
     memset(z.sym_of, -1, sizeof(int) * (low->syms.n + 1));
     z.out->name = low->p->name;
     GN_TRY(make_slots(&z));
-    GN_TRY(make_launches(&z, image));
+    GN_TRY(make_launches(&z));
     for (gir_id v = 1; v < low->p->nodes.n; v++)
         if (z.graph_of[v] >= 0) GN_TRY(check_ends(&z, v));
     z.out->n_graphs = (int)z.graphs.n;

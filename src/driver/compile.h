@@ -10,7 +10,6 @@ typedef struct gn_compile_options {
     gn_pass_options pass;
     gn_codegen_options code;
     gn_elem index;              /* of graph arrays: I32 unless a count needs I64 */
-    bool no_code;               /* stop before machine code: --emit=gir, kir */
 } gn_compile_options;
 
 typedef struct gn_compiled {
@@ -19,19 +18,28 @@ typedef struct gn_compiled {
     lowered *low;
     int n_kernels;
     const kir_kernel **kernels;
-    gn_image *image;                 /* NULL with no_code */
-    gn_artifact *artifact;
-    gn_codegen_stats stats;
-    double pass_ms, lower_ms, code_ms;
+    gn_artifact *artifact;           /* its code is set by gn_compile_code */
+    double pass_ms, lower_ms;
 } gn_compiled;
 
-/* Everything but the image lives in the arena; the image is released with gn_compiled_free. */
+/* Everything up to loop IR.  Lives in the arena. */
 GN_NODISCARD gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt, int *pass_count,
                                    gn_compiled **out);
-void gn_compiled_free(gn_compiled *c); /* NULL is fine */
+
+typedef struct gn_code_report {
+    int kernels, distinct;           /* launched, and compiled: equal kernels share code */
+    gn_codegen_stats stats;
+    double ms;
+} gn_code_report;
+
+/* Machine code for several programs at once.  Kernels that differ in names alone are compiled once: the layers of a deep
+ * model, the forward pass in training and evaluation.  The image must outlive every run; release it with
+ * gn_image_free.  *image is NULL when there is nothing to compile. */
+GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
+                                        gn_image **image, gn_code_report *report);
 
 /* assemble.c: launches over values to an artifact over slots. */
-GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, const gn_image *image, gn_artifact **out);
+GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, gn_artifact **out);
 
 double gn_now_ms(void); /* monotonic */
 

@@ -69,7 +69,6 @@ static gn_compile_options options_of(const gn_session *s)
     o.code.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1;
     o.code.sanitize = s->opt.sanitize;
     o.code.threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    o.no_code = s->opt.no_code;
     return o;
 }
 
@@ -89,6 +88,17 @@ static gn_status *compile_unit(gn_session *s, const gir_program *p, bool keep_da
     return gn_compile(s->arena, rest, &o, &s->pass_count, &u->code);
 }
 
+static gn_status *make_code(gn_session *s)
+{
+    gn_compiled *all[] = {s->step.code,         s->eval.code,         s->val_loss.code,
+                          s->step.prepare_code, s->eval.prepare_code, s->val_loss.prepare_code};
+    int n = 0;
+    for (int k = 0; k < 6; k++)
+        if (all[k]) all[n++] = all[k];
+    gn_compile_options o = options_of(s);
+    return gn_compile_code(s->arena, n, all, &o.code, &s->image, &s->code);
+}
+
 static gn_status *compile_all(gn_session *s)
 {
     double t0 = gn_now_ms();
@@ -98,6 +108,7 @@ static gn_status *compile_all(gn_session *s)
         GN_TRY(compile_unit(s, s->step_gir, s->opt.keep_static, &s->step));
         GN_TRY(compile_unit(s, s->model->val_loss, s->opt.keep_static, &s->val_loss));
     }
+    if (!s->opt.no_code) GN_TRY(make_code(s));
     s->compile_ms = gn_now_ms() - t0;
     return NULL;
 }
@@ -292,8 +303,6 @@ static void free_unit(gn_unit *u)
 {
     gn_instance_free(u->instance);
     gn_instance_free(u->prepare);
-    gn_compiled_free(u->code);
-    gn_compiled_free(u->prepare_code);
 }
 
 void gn_session_free(gn_session *s)
@@ -303,6 +312,7 @@ void gn_session_free(gn_session *s)
     free_unit(&s->step);
     free_unit(&s->eval);
     if (s->pool) gn_pool_free(s->pool);
+    gn_image_free(s->image);
     gn_state_free(&s->state);
     gn_graph_free(s->graph);
     gn_graph_free(s->x_pattern);

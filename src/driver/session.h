@@ -64,6 +64,8 @@ typedef struct gn_session {
     gn_state state;
     gn_pool *pool;
     gn_unit eval, step, val_loss;
+    gn_image *image;                       /* code of all units */
+    gn_code_report code;
     double read_ms, frontend_ms, compile_ms;
     int pass_count;
 } gn_session;

@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-enum { FLAT_MIN = 256 }; /* none-space tensors from this size on get a loop over elements */
+enum {
+    FLAT_MIN = 256,  /* none-space tensors from this size on get a loop over elements */
+    REGION_MAX = 96, /* members: a bound on the size of a kernel */
+};
 
 typedef struct dep {
     gir_id value;
@@ -287,7 +290,7 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
 {
     for (uint32_t r = z->regions.n; !z->eager && r-- > 0;) {
         region with = z->regions.p[r];
-        if (!loops_agree(z, &with, own, v)) continue;
+        if (with.members.n >= REGION_MAX || !loops_agree(z, &with, own, v)) continue;
         if (own->graph) {
             with.graph = own->graph;
             with.end = own->end;
