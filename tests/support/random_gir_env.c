@@ -1,0 +1,72 @@
+/* Random data for random programs. */
+#include "support/random_gir_impl.h"
+
+#include <string.h>
+
+static int64_t node_count(gen *z, int most)
+{
+    switch (rnd(z, 12)) {
+    case 0: return 0;
+    case 1: return 1;
+    case 2: return 2;
+    default: return 1 + rnd(z, (uint32_t)most);
+    }
+}
+
+/* Endpoints at random, of which some come from a few nodes only; every graph has loops and repeated edges now and then. */
+static gir_coo *random_graph(gen *z, int64_t n_src, int64_t n_dst)
+{
+    int64_t most = n_src && n_dst ? rnd(z, 8) == 0 ? 0 : 1 + rnd(z, (uint32_t)(3 * (n_src + n_dst))) : 0;
+    int64_t *src = GN_NEW_N(z->a, int64_t, most), *dst = GN_NEW_N(z->a, int64_t, most);
+    uint32_t shape = rnd(z, 4);
+    for (int64_t e = 0; e < most; e++) {
+        src[e] = rnd(z, (uint32_t)(shape == 1 ? (n_src + 1) / 2 : n_src));
+        dst[e] = rnd(z, (uint32_t)(shape >= 1 ? (n_dst + 1) / 2 : n_dst));
+        if (shape == 3) dst[e] = 0; /* a star */
+        if (n_src == n_dst && chance(z, 10)) src[e] = dst[e];
+        if (e > 0 && chance(z, 10)) src[e] = src[e - 1], dst[e] = dst[e - 1];
+    }
+    return gir_coo_new(z->a, n_src, n_dst, most, src, dst);
+}
+
+static double element(gen *z, const gir_type *t, const char *name)
+{
+    double u = rnd(z, 1u << 20) / (double)(1u << 20);
+    if (strcmp(name, "rng.seed") == 0 || strcmp(name, "rng.step") == 0) return rnd(z, 1000);
+    if (kind_of(t) == BOOLS) return rnd(z, 2);
+    if (kind_of(t) == INTS) return rnd(z, 7);
+    if (strstr(name, ".sparse")) return chance(z, 70) ? 0 : 0.5 + u;
+    if (strstr(name, ".pos")) return 0.5 + 1.5 * u;
+    return strstr(name, ".neg") ? -0.5 - 1.5 * u : 4 * u - 2;
+}
+
+gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed, const random_gir_options *opt)
+{
+    gen z = {.a = a, .p = (gir_program *)p, .opt = opt, .state = seed * 0xA0761D6478BD642Fu + 7};
+    gir_env env = {.arena = a, .bounds = true};
+    env.name = GN_NEW_N(a, const char *, p->nodes.n);
+    env.value = GN_NEW_N(a, gir_value, p->nodes.n);
+    int most = opt && opt->max_nodes ? opt->max_nodes : 40;
+    int64_t *rows = GN_NEW_N(a, int64_t, p->spaces.n);
+    for (uint32_t s = 0; s < p->spaces.n; s++) {
+        rows[s] = s == 0 ? 1 : p->spaces.p[s].size;
+        if (rows[s] < 0 && p->spaces.p[s].kind == GIR_NODE) rows[s] = node_count(&z, most);
+    }
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op != GIR_INPUT && n->op != GIR_STATE && n->op != GIR_GRAPH) continue;
+        gir_value *x = &env.value[env.n];
+        env.name[env.n++] = n->attr.name;
+        if (n->op == GIR_GRAPH) {
+            x->graph = random_graph(&z, rows[n->type.src], rows[n->type.dst]);
+            rows[n->type.edge] = x->graph->n_edge;
+            continue;
+        }
+        x->rows = rows[n->type.space];
+        x->cols = gir_row_elems(&n->type);
+        x->v = GN_NEW_N(a, double, x->rows * x->cols);
+        for (int64_t i = 0; i < x->rows * x->cols; i++)
+            x->v[i] = gir_round((gn_elem)n->type.elem, element(&z, &n->type, n->attr.name));
+    }
+    return env;
+}

@@ -1,0 +1,538 @@
+/* The generator: one operator at a time. */
+#include "support/random_gir_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+int result_kinds(gir_op op)
+{
+    switch (op) {
+    case GIR_INPUT:
+    case GIR_STATE:
+    case GIR_CONST:
+    case GIR_CAST:
+    case GIR_DETACH:
+    case GIR_SELECT: return TENSORS;
+    case GIR_GRAPH: return GRAPHS;
+    case GIR_IOTA: return NUMBERS;
+    case GIR_SIZE:
+    case GIR_RNG_KEY: return INTS;
+    case GIR_RANDOM:
+    case GIR_MATMUL: return FLOATS;
+    case GIR_NOT:
+    case GIR_AND:
+    case GIR_OR:
+    case GIR_LT:
+    case GIR_LE:
+    case GIR_GT:
+    case GIR_GE:
+    case GIR_EQ:
+    case GIR_NE: return BOOLS;
+    default: break;
+    }
+    if (gir_ops[op].cls == GIR_CLASS_GRAPH) return GRAPHS;
+    if (gir_ops[op].cls == GIR_CLASS_MAP) return operand_kinds(op);
+    return operand_kinds(op) & ~GRAPHS;
+}
+
+int operand_kinds(gir_op op)
+{
+    switch (op) {
+    case GIR_PATTERN: return FLOATS;
+    case GIR_NEG:
+    case GIR_ABS:
+    case GIR_SIGN:
+    case GIR_ADD:
+    case GIR_SUB:
+    case GIR_MUL:
+    case GIR_MAX:
+    case GIR_MIN:
+    case GIR_LT:
+    case GIR_LE:
+    case GIR_GT:
+    case GIR_GE:
+    case GIR_PAD:
+    case GIR_REDUCE:
+    case GIR_SPACE_REDUCE: return NUMBERS;
+    case GIR_NOT:
+    case GIR_AND:
+    case GIR_OR: return BOOLS;
+    case GIR_CAST:
+    case GIR_DETACH:
+    case GIR_EQ:
+    case GIR_NE:
+    case GIR_SELECT: return TENSORS;
+    case GIR_RNG_KEY:
+    case GIR_RANDOM: return INTS;
+    case GIR_SCATTER:
+    case GIR_UNCARRY: return NUMBERS | GRAPHS;
+    case GIR_GATHER:
+    case GIR_CARRY:
+    case GIR_SAMPLE: return TENSORS | GRAPHS;
+    default: break;
+    }
+    switch (gir_ops[op].cls) {
+    case GIR_CLASS_LEAF: return 0;
+    case GIR_CLASS_GRAPH: return GRAPHS;
+    case GIR_CLASS_VIEW: return TENSORS;
+    default: return FLOATS;
+    }
+}
+
+/* Over which spaces results and operands may be. */
+enum { PLAIN = 1, NODES = 2, EDGES = 4, DERIVED = 8, NONZEROS = 16, FEATURES = 32, ALL = 63 };
+
+static int result_spaces(gir_op op)
+{
+    switch (op) {
+    case GIR_STATE:
+    case GIR_SIZE:
+    case GIR_RNG_KEY:
+    case GIR_SPACE_REDUCE:
+    case GIR_FROM_ROWS: return PLAIN;
+    case GIR_INPUT: return PLAIN | NODES | EDGES;
+    case GIR_TO_ROWS: return FEATURES;
+    case GIR_GATHER: return EDGES | DERIVED | NONZEROS;
+    case GIR_SCATTER: return NODES | FEATURES;
+    case GIR_CARRY: return DERIVED;
+    case GIR_UNCARRY: return EDGES | DERIVED;
+    case GIR_SAMPLE: return NONZEROS;
+    default: return ALL;
+    }
+}
+
+static int operand_spaces(gir_op op)
+{
+    switch (op) {
+    case GIR_FROM_ROWS: return FEATURES;
+    case GIR_TO_ROWS:
+    case GIR_RNG_KEY:
+    case GIR_RANDOM: return PLAIN;
+    case GIR_SAMPLE: return NODES;
+    case GIR_GATHER: return NODES | FEATURES;
+    case GIR_SCATTER: return EDGES | DERIVED | NONZEROS;
+    case GIR_CARRY: return EDGES | DERIVED | NONZEROS | NODES;
+    case GIR_UNCARRY: return DERIVED;
+    case GIR_SPACE_REDUCE: return ALL & ~PLAIN;
+    default: return ALL;
+    }
+}
+
+static bool needs_axis(gir_op op)
+{
+    return op == GIR_SLICE || op == GIR_PAD || op == GIR_CONCAT || op == GIR_REDUCE || op == GIR_MATMUL ||
+           op == GIR_TO_ROWS || op == GIR_SAMPLE;
+}
+
+/* Left out though types would fit: patterns of what was computed, as which edges there are would hang on a rounding. */
+bool random_gir_pair(gir_op p, gir_op c)
+{
+    if (!(result_kinds(p) & operand_kinds(c))) return false;
+    if (c == GIR_PATTERN) return p == GIR_INPUT;
+    if (result_kinds(p) == GRAPHS) {
+        bool makes_loops = c == GIR_SELF_LOOPS || c == GIR_REMOVE_LOOPS || c == GIR_REMAINING_LOOPS;
+        return c == GIR_SAMPLE ? p == GIR_PATTERN : p != GIR_PATTERN || !makes_loops;
+    }
+    if (!(result_spaces(p) & operand_spaces(c))) return false;
+    bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_SAMPLE;
+    if (scalar && needs_axis(c)) return false;
+    bool has_axis = p == GIR_SLICE || p == GIR_PAD || p == GIR_CONCAT || p == GIR_FROM_ROWS;
+    return !has_axis || (c != GIR_RNG_KEY && c != GIR_RANDOM);
+}
+
+/* elementwise ------------------------------------------------------------------------------------------------------- */
+
+static gir_id operand(gen *z, gir_op op, int kinds, gir_id must)
+{
+    if (!must) return tame(z, op, 0, any_value(z, kinds));
+    if (!(kind_of(gir_type_of(z->p, must)) & kinds)) return 0;
+    return !z->strict || in_domain(op, 0, z->ranges.p[must]) ? must : 0;
+}
+
+static bool is_signed(const gir_type *t) { return t->elem != GN_U8 && t->elem != GN_U32; }
+
+static gir_id make_select(gen *z, gir_id must)
+{
+    gir_id in[3];
+    gir_id a = must && (kind_of(gir_type_of(z->p, must)) != BOOLS || chance(z, 30)) ? must : 0;
+    gir_type t = a ? *gir_type_of(z->p, a) : must ? *gir_type_of(z->p, must) : random_type(z, TENSORS), c;
+    if (t.is_graph) return 0;
+    if (!a && must) t.elem = (uint8_t)z->opt->elem;
+    c = t;
+    c.elem = GN_BOOL;
+    in[0] = a || !must ? like(z, c) : must;
+    in[1] = a ? a : like(z, t);
+    in[2] = like(z, t);
+    if (a && chance(z, 50)) in[1] = in[2], in[2] = a;
+    return make(z, GIR_SELECT, 3, in, (gir_attr){0}, NULL);
+}
+
+static gir_id make_cast(gen *z, gir_id must)
+{
+    static const gn_elem all[] = {GN_F32, GN_F64, GN_I32, GN_I64, GN_BOOL, GN_U8, GN_U32};
+    gir_id a = must ? must : any_value(z, TENSORS);
+    gir_type t = *gir_type_of(z->p, a);
+    if (t.is_graph) return 0;
+    t.elem = (uint8_t)all[rnd(z, z->opt->one_type ? 5 : 7)];
+    if (z->opt->one_type && gn_elem_is_float((gn_elem)t.elem)) t.elem = (uint8_t)z->opt->elem;
+    range r = z->ranges.p[a];
+    if ((t.elem == GN_U8 || t.elem == GN_U32) && (r.lo < 0 || r.hi > 255)) t.elem = GN_I32;
+    if (fabs(r.lo) > 1e6 || fabs(r.hi) > 1e6) t.elem = (uint8_t)z->opt->elem;
+    return make(z, GIR_CAST, 1, &a, (gir_attr){0}, &t);
+}
+
+static gir_id make_map(gen *z, gir_op op, gir_id must)
+{
+    gir_id in[2];
+    if (op == GIR_SELECT) return make_select(z, must);
+    if (op == GIR_CAST) return make_cast(z, must);
+    if (op == GIR_RNG_KEY) {
+        gir_type key = gir_tensor(GN_I64, 0, 0, NULL);
+        in[0] = must ? must : like(z, key);
+        in[1] = like(z, key);
+        return make(z, op, 2, in, (gir_attr){0}, NULL);
+    }
+    in[0] = operand(z, op, operand_kinds(op), must);
+    if (!in[0]) return 0;
+    if ((op == GIR_NEG || op == GIR_ABS || op == GIR_SIGN) && !is_signed(gir_type_of(z->p, in[0]))) return 0;
+    if (gir_ops[op].arity == 1) return make(z, op, 1, in, (gir_attr){0}, NULL);
+    in[1] = chance(z, 15) ? in[0] : tame(z, op, 1, like(z, *gir_type_of(z->p, in[0])));
+    if (chance(z, 40) && in_domain(op, 0, z->ranges.p[in[1]]) && in_domain(op, 1, z->ranges.p[in[0]])) {
+        gir_id swap = in[0];
+        in[0] = in[1];
+        in[1] = swap;
+    }
+    bool ints = kind_of(gir_type_of(z->p, in[0])) == INTS;
+    gir_id v = make(z, op, 2, in, (gir_attr){0}, NULL);
+    if (!v || !ints || gir_type_of(z->p, v)->elem == GN_BOOL) return v;
+    double most = gir_type_of(z->p, v)->elem == GN_I64 ? 1e14 : 1e6;
+    bool wraps = !(fabs(z->ranges.p[v].lo) < most && z->ranges.p[v].hi < most);
+    return wraps || (!is_signed(gir_type_of(z->p, v)) && (z->ranges.p[v].lo < 0 || z->ranges.p[v].hi > 255)) ? 0 : v;
+}
+
+/* views ------------------------------------------------------------------------------------------------------------- */
+
+static gir_id make_broadcast(gen *z, gir_id a)
+{
+    gir_type t = *gir_type_of(z->p, a);
+    if (t.space == 0 && chance(z, 70)) t.space = random_type(z, FLOATS).space;
+    for (int k = 0; k < t.rank; k++)
+        if (t.dim[k] == 1 && chance(z, 60)) t.dim[k] = 2 + rnd(z, 3);
+    if (t.rank < 3 && chance(z, 40)) {
+        memmove(t.dim + 1, t.dim, t.rank * sizeof *t.dim);
+        t.dim[0] = 1 + rnd(z, 3);
+        t.rank++;
+    }
+    if (gir_row_elems(&t) > 256) return 0;
+    return make(z, GIR_BROADCAST, 1, &a, (gir_attr){0}, &t);
+}
+
+static gir_id make_reshape(gen *z, gir_id a)
+{
+    gir_type t = *gir_type_of(z->p, a);
+    int64_t n = gir_row_elems(&t), d = 1 + rnd(z, 4);
+    t.rank = 0;
+    if (n > 1 || chance(z, 50)) {
+        if (n % d == 0 && chance(z, 60)) t.dim[t.rank++] = d, n /= d;
+        t.dim[t.rank++] = n;
+        if (chance(z, 20)) t.dim[t.rank++] = 1;
+    }
+    for (int k = t.rank; k < GIR_MAX_RANK; k++) t.dim[k] = 0;
+    return make(z, GIR_RESHAPE, 1, &a, (gir_attr){0}, &t);
+}
+
+static gir_id make_transpose(gen *z, gir_id a)
+{
+    int rank = gir_type_of(z->p, a)->rank, axis[GIR_MAX_RANK];
+    int64_t perm = 0;
+    for (int k = 0; k < rank; k++) axis[k] = k;
+    for (int k = rank - 1; k > 0; k--) {
+        int j = (int)rnd(z, (uint32_t)k + 1), swap = axis[k];
+        axis[k] = axis[j];
+        axis[j] = swap;
+    }
+    for (int k = 0; k < rank; k++) perm |= (int64_t)axis[k] << 4 * k;
+    return make(z, GIR_TRANSPOSE, 1, &a, (gir_attr){.i = {perm}}, NULL);
+}
+
+static gir_id make_along(gen *z, gir_op op, gir_id a)
+{
+    gir_type t = *gir_type_of(z->p, a);
+    if (t.rank == 0 || (op == GIR_PAD && t.elem == GN_BOOL)) return 0;
+    int64_t axis = rnd(z, t.rank), d = t.dim[axis], start;
+    if (op == GIR_SLICE) {
+        start = rnd(z, (uint32_t)d);
+        t.dim[axis] = 1 + rnd(z, (uint32_t)(d - start));
+    } else {
+        start = rnd(z, 3);
+        t.dim[axis] = d + start + rnd(z, 3);
+    }
+    return make(z, op, 1, &a, (gir_attr){.i = {axis, start}}, &t);
+}
+
+static gir_id make_concat(gen *z, gir_id a)
+{
+    gir_type t = *gir_type_of(z->p, a);
+    if (t.rank == 0) return 0;
+    int n = 1 + (int)rnd(z, 3), place = (int)rnd(z, (uint32_t)n);
+    int64_t axis = rnd(z, t.rank);
+    gir_id in[3];
+    for (int k = 0; k < n; k++) {
+        gir_type other = t;
+        if (chance(z, 50)) other.dim[axis] = 1 + rnd(z, 4);
+        in[k] = k == place ? a : like(z, other);
+    }
+    return make(z, GIR_CONCAT, n, in, (gir_attr){.i = {axis}}, NULL);
+}
+
+static gir_id make_to_rows(gen *z, gir_id a)
+{
+    gir_type t = *gir_type_of(z->p, a);
+    if (t.space || t.rank == 0) return 0;
+    gir_space_id s = 0;
+    for (uint32_t k = 1; k < z->p->spaces.n; k++)
+        if (z->p->spaces.p[k].kind == GIR_FEATURE && z->p->spaces.p[k].size == t.dim[0]) s = (gir_space_id)k;
+    if (!s) s = gir_space_add(z->p, "feature", GIR_FEATURE, t.dim[0]);
+    gir_type rows = gir_tensor((gn_elem)t.elem, s, t.rank - 1, t.dim + 1);
+    return make(z, GIR_TO_ROWS, 1, &a, (gir_attr){0}, &rows);
+}
+
+static gir_id make_view(gen *z, gir_op op, gir_id must)
+{
+    gir_id a = must ? must : any_value(z, operand_kinds(op));
+    if (gir_type_of(z->p, a)->is_graph) return 0;
+    switch (op) {
+    case GIR_BROADCAST: return make_broadcast(z, a);
+    case GIR_RESHAPE: return make_reshape(z, a);
+    case GIR_TRANSPOSE: return make_transpose(z, a);
+    case GIR_CONCAT: return make_concat(z, a);
+    case GIR_TO_ROWS: return make_to_rows(z, a);
+    case GIR_FROM_ROWS: return make(z, op, 1, &a, (gir_attr){0}, NULL);
+    default: return make_along(z, op, a);
+    }
+}
+
+/* reductions, edges ------------------------------------------------------------------------------------------------- */
+
+static gir_id make_reduce(gen *z, gir_op op, gir_id must)
+{
+    gir_id a = must ? must : any_value(z, NUMBERS);
+    const gir_type *t = gir_type_of(z->p, a);
+    int64_t red = rnd(z, 3);
+    if (op == GIR_SPACE_REDUCE) return make(z, op, 1, &a, (gir_attr){.i = {red}}, NULL);
+    if (t->is_graph || t->rank == 0) return 0;
+    return make(z, op, 1, &a, (gir_attr){.i = {red, 1 + rnd(z, (1u << t->rank) - 1)}}, NULL);
+}
+
+static gir_id graph_where(gen *z, bool (*fits)(const gir_program *, gir_id, gir_space_id), gir_space_id s)
+{
+    gir_id found = 0;
+    int n = 0;
+    for (gir_id v = 1; v < z->p->nodes.n; v++)
+        if (gir_type_of(z->p, v)->is_graph && fits(z->p, v, s) && rnd(z, (uint32_t)++n) == 0) found = v;
+    return found;
+}
+
+static bool has_end(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_type_of(p, g)->src == s || gir_type_of(p, g)->dst == s;
+}
+static bool has_edge(const gir_program *p, gir_id g, gir_space_id s) { return gir_type_of(p, g)->edge == s; }
+static bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
+{
+    (void)s;
+    gir_op op = (gir_op)gir_at(p, g)->op;
+    return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS || op == GIR_REVERSE;
+}
+static bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return is_derived(p, g, s) && gir_type_of(p, gir_in(p, g, 0))->edge == s;
+}
+static bool derived_over(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return is_derived(p, g, s) && gir_type_of(p, g)->edge == s;
+}
+static bool derived_into(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return is_derived(p, g, s) && gir_type_of(p, g)->dst == s;
+}
+
+static gir_type over(gen *z, gir_space_id s, int kinds)
+{
+    gir_type t = random_type(z, kinds);
+    t.space = s;
+    return t;
+}
+
+static gir_id derive(gen *z, gir_id g)
+{
+    static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS, GIR_REVERSE};
+    const gir_type *t = gir_type_of(z->p, g);
+    return make(z, t->src == t->dst ? how[rnd(z, 4)] : GIR_REVERSE, 1, &g, (gir_attr){0}, NULL);
+}
+
+static gir_id make_pattern(gen *z, gir_id must)
+{
+    int64_t f = 2 + rnd(z, 5);
+    gir_type t = gir_tensor(z->opt->elem, chance(z, 80) ? z->node : z->item, 1, &f);
+    if (must && (gir_at(z->p, must)->op != GIR_INPUT || !strstr(gir_at(z->p, must)->attr.name, ".sparse"))) return 0;
+    if (must) return make(z, GIR_PATTERN, 1, &must, (gir_attr){0}, NULL);
+    gir_id x = make(z, GIR_INPUT, 0, NULL, (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
+    return make(z, GIR_PATTERN, 1, &x, (gir_attr){0}, NULL);
+}
+
+static gir_id make_gather_scatter(gen *z, gir_op op, gir_id must)
+{
+    gir_id g = must, x = 0;
+    int64_t end = rnd(z, 2), red = op == GIR_SCATTER ? rnd(z, 3) : 0;
+    if (must && !gir_type_of(z->p, must)->is_graph) {
+        gir_space_id s = gir_type_of(z->p, must)->space;
+        x = must;
+        g = graph_where(z, op == GIR_GATHER ? has_end : has_edge, s);
+        if (!g) return 0;
+        if (op == GIR_GATHER && gir_type_of(z->p, g)->src != gir_type_of(z->p, g)->dst)
+            end = gir_type_of(z->p, g)->dst == s;
+    }
+    if (!g && z->aim == GIR_FROM_ROWS) { /* to features */
+        g = make_pattern(z, 0);
+        end = GIR_SRC;
+    }
+    if (!g) g = any_graph(z);
+    const gir_type t = *gir_type_of(z->p, g);
+    if (!x)
+        x = like(z, over(z, op == GIR_SCATTER ? t.edge : end ? t.dst : t.src, op == GIR_SCATTER ? NUMBERS : TENSORS));
+    return make(z, op, 2, (const gir_id[]){g, x}, (gir_attr){.i = {end, red}}, NULL);
+}
+
+static gir_id make_carry(gen *z, gir_op op, gir_id must)
+{
+    gir_id d = 0, e = 0, fill = 0;
+    if (must && !gir_type_of(z->p, must)->is_graph) {
+        gir_space_id s = gir_type_of(z->p, must)->space;
+        d = graph_where(z, op == GIR_CARRY ? derived_from : derived_over, s);
+        if (!d && op == GIR_CARRY && z->p->spaces.p[s].graph) d = derive(z, z->p->spaces.p[s].graph);
+        if (d)
+            e = must;
+        else if (op == GIR_CARRY && (d = graph_where(z, derived_into, s)))
+            fill = must;
+        if (!d) return 0;
+    } else {
+        if (must) d = is_derived(z->p, must, 0) ? must : derive(z, must);
+        if (op == GIR_UNCARRY && z->aim == op) d = derive(z, any_derived(z)); /* of one that is derived itself */
+        if (!d) d = graph_where(z, is_derived, 0);
+        if (!d) d = derive(z, any_graph(z));
+    }
+    gir_id parent = gir_in(z->p, d, 0);
+    gir_space_id from = op == GIR_CARRY ? gir_type_of(z->p, parent)->edge : gir_type_of(z->p, d)->edge;
+    gir_type t = e      ? *gir_type_of(z->p, e)
+                 : fill ? *gir_type_of(z->p, fill)
+                        : over(z, from, op == GIR_CARRY ? TENSORS : NUMBERS);
+    t.space = from;
+    if (!e) e = like(z, t);
+    if (op == GIR_UNCARRY) return make(z, op, 3, (const gir_id[]){parent, d, e}, (gir_attr){0}, NULL);
+    t.space = gir_type_of(z->p, d)->dst;
+    if (!fill) fill = like(z, t);
+    return make(z, op, 4, (const gir_id[]){d, parent, e, fill}, (gir_attr){0}, NULL);
+}
+
+static gir_id make_sample(gen *z, gir_id must)
+{
+    gir_id g = must, x = must;
+    if (must && gir_at(z->p, must)->op == GIR_PATTERN)
+        x = 0;
+    else if (must) {
+        gir_type t = *gir_type_of(z->p, must);
+        if (t.is_graph || t.rank != 1 || (t.space != z->node && t.space != z->item) || t.dim[0] > 17) return 0;
+        t.elem = (uint8_t)z->opt->elem;
+        gir_id in =
+            make(z, GIR_INPUT, 0, NULL, (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
+        g = make(z, GIR_PATTERN, 1, &in, (gir_attr){0}, NULL);
+    }
+    if (!g) g = make_pattern(z, 0);
+    int64_t f = z->p->spaces.p[gir_type_of(z->p, g)->src].size;
+    gn_elem elem = (gn_elem)random_type(z, z->aim ? operand_kinds(z->aim) & TENSORS : TENSORS).elem;
+    gir_type t = gir_tensor(elem, gir_type_of(z->p, g)->dst, 1, &f);
+    if (!x) x = like(z, t);
+    return make(z, GIR_SAMPLE, 2, (const gir_id[]){g, x}, (gir_attr){0}, NULL);
+}
+
+/* Matrix products with `a` as the left operand, or as the right one where it is a plain matrix. */
+static gir_id make_matmul(gen *z, gir_id must)
+{
+    gir_id a = must ? must : like(z, random_type(z, FLOATS));
+    gir_type t = *gir_type_of(z->p, a), w;
+    int64_t n = 1 + rnd(z, 6);
+    bool left = t.space != 0 || chance(z, 60);
+    if (kind_of(&t) != FLOATS || t.rank != (t.space ? 1 : 2)) return 0;
+    bool ta = rnd(z, 2), tb = rnd(z, 2);
+    if (t.space && ta) { /* S[k]^T @ S[n] */
+        w = gir_tensor((gn_elem)t.elem, t.space, 1, &n);
+        return make(z, GIR_MATMUL, 2, (const gir_id[]){a, like(z, w)}, (gir_attr){.i = {1, 0}}, NULL);
+    }
+    if (left) {
+        int64_t k = t.space ? t.dim[0] : t.dim[ta ? 0 : 1];
+        w = gir_tensor((gn_elem)t.elem, 0, 2, tb ? (const int64_t[]){n, k} : (const int64_t[]){k, n});
+        return make(z, GIR_MATMUL, 2, (const gir_id[]){a, like(z, w)}, (gir_attr){.i = {ta, tb}}, NULL);
+    }
+    int64_t k = t.dim[tb ? 1 : 0];
+    w = chance(z, 50) ? gir_tensor((gn_elem)t.elem, z->node, 1, &k)
+                      : gir_tensor((gn_elem)t.elem, 0, 2, ta ? (const int64_t[]){k, n} : (const int64_t[]){n, k});
+    return make(z, GIR_MATMUL, 2, (const gir_id[]){like(z, w), a}, (gir_attr){.i = {w.space ? 0 : ta, tb}}, NULL);
+}
+
+static gir_id make_leaf(gen *z, gir_op op)
+{
+    gir_type t = random_type(z, result_kinds(op) & (op == GIR_RANDOM ? FLOATS : TENSORS));
+    gir_type key = gir_tensor(GN_I64, 0, 0, NULL);
+    switch (op) {
+    case GIR_GRAPH: return chance(z, 70) ? z->g : z->b;
+    case GIR_SIZE:
+        return make(z, op, 0, NULL, (gir_attr){.i = {chance(z, 50) ? z->node : gir_type_of(z->p, any_graph(z))->edge}},
+                    NULL);
+    case GIR_CONST: return make(z, op, 0, NULL, (gir_attr){.f = t.elem == GN_BOOL ? rnd(z, 2) : 0.5 + rnd(z, 4)}, &t);
+    case GIR_IOTA: return make(z, op, 0, NULL, (gir_attr){.i = {(int64_t)rnd(z, t.rank + 1u) - 1}}, &t);
+    case GIR_INPUT:
+        if (z->aim == GIR_PATTERN) return gir_in(z->p, make_pattern(z, 0), 0);
+        return t.space && z->p->spaces.p[t.space].kind != GIR_NODE && t.space != gir_type_of(z->p, z->g)->edge
+                   ? 0
+                   : leaf_of(z, t);
+    case GIR_STATE:
+        t.space = 0;
+        return make(z, op, 0, NULL,
+                    (gir_attr){.name = gn_arena_printf(z->a, "s%d.%s", z->names++, chance(z, 50) ? "pos" : "any")}, &t);
+    default: {
+        gir_id k = like(z, key);
+        return make(z, GIR_RANDOM, 1, &k, (gir_attr){.i = {rnd(z, 9)}}, &t);
+    }
+    }
+}
+
+gir_id make_op(gen *z, gir_op op, gir_id must)
+{
+    switch (op) {
+    case GIR_GATHER:
+    case GIR_SCATTER: return make_gather_scatter(z, op, must);
+    case GIR_CARRY:
+    case GIR_UNCARRY: return make_carry(z, op, must);
+    case GIR_SAMPLE: return make_sample(z, must);
+    case GIR_PATTERN: return make_pattern(z, must);
+    case GIR_MATMUL: return make_matmul(z, must);
+    case GIR_RANDOM:
+        if (must) {
+            gir_type t = random_type(z, FLOATS);
+            return make(z, op, 1, &must, (gir_attr){.i = {rnd(z, 9)}}, &t);
+        }
+        return make_leaf(z, op);
+    default: break;
+    }
+    switch (gir_ops[op].cls) {
+    case GIR_CLASS_LEAF: return must ? 0 : make_leaf(z, op);
+    case GIR_CLASS_GRAPH: {
+        gir_id g = must ? must : any_graph(z);
+        return make(z, op, 1, &g, (gir_attr){0}, NULL);
+    }
+    case GIR_CLASS_MAP: return make_map(z, op, must);
+    case GIR_CLASS_VIEW: return make_view(z, op, must);
+    default: return make_reduce(z, op, must);
+    }
+}

@@ -1,0 +1,146 @@
+/* Random programs: what the generator makes, and what holds of every program: text reads back, passes keep results
+ * within the evaluator's bounds, and rounding every value to its element type stays within them. */
+/* links: ir passes base */
+/* sources: ../support/random_gir.c ../support/random_gir_ops.c ../support/random_gir_env.c */
+/* timeout: 300 */
+#include "gir_test.h"
+#include "passes/simplify.h"
+#include "support/random_gir.h"
+
+#include <stdio.h>
+
+enum { PROGRAMS = 2000, BACKWARD = 600 };
+
+static void renew(void)
+{
+    gn_arena_free(&arena);
+    gn_arena_init(&arena);
+}
+
+/* Every pair of operators that can meet does. */
+START_TEST(pairs)
+{
+    static uint16_t met[GIR_OP_COUNT][GIR_OP_COUNT];
+    for (uint64_t seed = 0; seed < PROGRAMS; seed++, renew()) {
+        gir_program *p = random_gir(&arena, seed, NULL);
+        gn_status *s = gir_verify(p);
+        ck_assert_msg(s == NULL, "seed %d: %s\n%s", (int)seed, gn_status_message(s), program_text(p));
+        for (gir_id v = 1; v < p->nodes.n; v++)
+            for (int k = 0; k < gir_at(p, v)->n_in; k++) met[gir_at(p, gir_in(p, v, k))->op][gir_at(p, v)->op]++;
+    }
+    int missing = 0, there = 0;
+    for (int p = 1; p < GIR_OP_COUNT; p++)
+        for (int c = 1; c < GIR_OP_COUNT; c++) {
+            there += met[p][c] > 0;
+            if (!random_gir_pair((gir_op)p, (gir_op)c) || met[p][c]) continue;
+            fprintf(stderr, "no %s -> %s\n", gir_ops[p].text, gir_ops[c].text);
+            missing++;
+        }
+    fprintf(stderr, "%d pairs of operators\n", there);
+    ck_assert_int_eq(missing, 0);
+}
+END_TEST
+
+START_TEST(text)
+{
+    for (uint64_t seed = 0; seed < 300; seed++, renew()) {
+        gir_program *p = random_gir(&arena, seed, &(random_gir_options){.backward = seed % 2}), *q = NULL;
+        char *first = program_text(p);
+        expect_ok(gir_parse(&arena, first, strlen(first), "test", &q));
+        ck_assert_str_eq(program_text(q), first);
+        expect_ok(gir_verify(q));
+    }
+}
+END_TEST
+
+static gir_value *eval_in(const gir_program *p, gir_env env, gir_precision precision, bool bounds)
+{
+    gir_value *v = NULL;
+    env.precision = precision;
+    env.bounds = bounds;
+    gn_status *s = gir_eval(p, &env, &v);
+    ck_assert_msg(s == NULL, "%s\n%s", gn_status_message(s), program_text(p));
+    return v;
+}
+
+typedef struct tally {
+    int64_t elements, bounded, exact;
+} tally;
+
+/* Are two values of a program's outputs as near as the bounds of the first say?  Twice that where either may be off. */
+static void compare(const gir_program *p, const gir_program *q, const gir_value *a, const gir_value *b, double factor,
+                    tally *t)
+{
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        ck_assert_str_eq(p->outputs.p[k].name, q->outputs.p[k].name);
+        const gir_value *x = &a[p->outputs.p[k].value], *y = &b[q->outputs.p[k].value];
+        ck_assert(x->rows == y->rows && x->cols == y->cols);
+        for (int64_t i = 0; i < x->rows * x->cols; i++) {
+            double off = fabs(x->v[i] - y->v[i]);
+            t->elements++;
+            t->bounded += isfinite(x->err[i]);
+            t->exact += x->err[i] == 0;
+            bool same = (isnan(x->v[i]) && isnan(y->v[i])) || x->v[i] == y->v[i];
+            ck_assert_msg(same || isinf(x->err[i]) || off <= factor * x->err[i],
+                          "output %s[%d]: %.17g and %.17g, %g apart, bound %g\n%s\n%s", p->outputs.p[k].name, (int)i,
+                          x->v[i], y->v[i], off, x->err[i], program_text(p), program_text(q));
+        }
+    }
+}
+
+/* Values rounded to their element types after every operator are one way to compute in them. */
+START_TEST(rounded)
+{
+    tally t = {0};
+    for (uint64_t seed = 0; seed < BACKWARD; seed++, renew()) {
+        random_gir_options opt = {.backward = seed % 3 == 0, .elem = seed % 5 ? GN_F32 : GN_F64};
+        gir_program *p = random_gir(&arena, seed, &opt);
+        expect_ok(gir_verify(p));
+        gir_env env = random_gir_env(&arena, p, seed, &opt);
+        gir_value *exact = eval_in(p, env, GIR_EVAL_F64, true);
+        compare(p, p, exact, eval_in(p, env, GIR_EVAL_ELEM, false), 1, &t);
+    }
+    fprintf(stderr, "%lld elements, %.1f %% bounded, %.1f %% exact\n", (long long)t.elements,
+            100.0 * (double)t.bounded / (double)t.elements, 100.0 * (double)t.exact / (double)t.elements);
+    ck_assert(t.bounded > t.elements / 2);
+}
+END_TEST
+
+typedef gn_status *(*pass_fn)(gn_arena *, const gir_program *, gir_program **);
+
+static void keeps_results(pass_fn pass)
+{
+    tally t = {0};
+    for (uint64_t seed = 0; seed < BACKWARD; seed++, renew()) {
+        random_gir_options opt = {.backward = seed % 2};
+        gir_program *p = random_gir(&arena, seed, &opt), *q = NULL, *again = NULL;
+        char *before = program_text(p);
+        expect_ok(pass(&arena, p, &q));
+        ck_assert_str_eq(program_text(p), before);
+        gn_status *s = gir_verify(q);
+        ck_assert_msg(s == NULL, "%s\n%s\n%s", gn_status_message(s), before, program_text(q));
+        gir_env env = random_gir_env(&arena, p, seed, &opt);
+        compare(p, q, eval_in(p, env, GIR_EVAL_F64, true), eval_in(q, env, GIR_EVAL_F64, false), 1, &t);
+        expect_ok(pass(&arena, q, &again));
+        ck_assert_uint_le(again->nodes.n, q->nodes.n);
+    }
+}
+
+START_TEST(dce) { keeps_results(gn_pass_dce); }
+END_TEST
+START_TEST(cse) { keeps_results(gn_pass_cse); }
+END_TEST
+START_TEST(simplify) { keeps_results(gn_pass_simplify); }
+END_TEST
+
+static void fill(TCase *c)
+{
+    tcase_add_test(c, pairs);
+    tcase_add_test(c, text);
+    tcase_add_test(c, rounded);
+    tcase_add_test(c, dce);
+    tcase_add_test(c, cse);
+    tcase_add_test(c, simplify);
+}
+
+int main(void) { return run_suite("gir_random", fill); }
