@@ -167,7 +167,7 @@ bool builtin_axis(elab *E, const value *v, gn_span at, const value *x, int *axis
 bool builtin_axes(elab *E, const builtin_call *c, int k, const value *x, int64_t *set)
 {
     const value *v = &c->arg[k];
-    const value_list one = {1, (value *)(uintptr_t)v}, *list = v->kind == VAL_LIST ? v->u.list : &one;
+    const value_list one = {.n = 1, .p = (value *)(uintptr_t)v}, *list = v->kind == VAL_LIST ? v->u.list : &one;
     *set = 0;
     for (uint32_t i = 0; i < list->n; i++) {
         int axis;

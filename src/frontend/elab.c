@@ -46,6 +46,7 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     gn_diags_init(d, a);
     gn_map_init(&E->decl_index, a);
     gn_map_init(&E->param_index, a);
+    gn_map_init(&E->file_names, a);
     GN_PUSH(a, E->sources, ast->src);
     for (uint32_t i = 0; i < ast->decls.n; i++) {
         const ast_decl *decl = ast->decls.p[i];

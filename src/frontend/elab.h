@@ -11,6 +11,7 @@
 enum {
     EL_MAX_STEPS = 1000000, /* expressions evaluated and elements made, all programs together */
     EL_MAX_NESTING = 1500,  /* of expressions over all calls */
+    EL_MAX_DEPTH = 16,      /* of lists in lists */
     EL_MAX_CALLS = 100,     /* layers and functions inside each other */
 };
 #define EL_MAX_DIM ((int64_t)1 << 31)
@@ -42,6 +43,7 @@ typedef struct builtin_call builtin_call;
 
 typedef struct value_list {
     uint32_t n;
+    int depth; /* of lists in lists */
     value *p;
 } value_list;
 
@@ -143,6 +145,7 @@ typedef struct elab {
     gn_map decl_index;
     GN_VEC(gn_param) params;
     gn_map param_index;
+    gn_map file_names; /* of parameters */
     int64_t steps;
     int nesting, calls;
     frame *frame;
@@ -153,6 +156,7 @@ typedef struct elab {
     const el_graph *graph;
     gir_id rng;     /* key of this step's draws */
     int64_t sites;  /* of random draws */
+    gn_map leaves;  /* inputs and states by name */
     gn_map derived; /* "op id" -> derived graph */
     GN_VEC(el_buffer) buffers;
     gn_map buffer_index;
@@ -167,8 +171,9 @@ value val_float(double f);
 value val_bool(bool b);
 value val_string(const char *s);
 value val_list(elab *E, uint32_t n);
-value val_tensor(gir_id id, const char **axes); /* POISON for id 0 */
-bool val_is_number(const value *v);             /* INT or FLOAT */
+value el_list_done(elab *E, gn_span at, value list); /* checks the elements of a list that was filled */
+value val_tensor(gir_id id, const char **axes);      /* POISON for id 0 */
+bool val_is_number(const value *v);                  /* INT or FLOAT */
 double val_number(const value *v);
 bool val_equal(const value *a, const value *b);
 const char *val_text(elab *E, const value *v);    /* "node[16]", "3", "a list of 2": for messages */
@@ -268,8 +273,9 @@ value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args,
 
 /* elab_input.c: what the data gives */
 value el_input(elab *E, const char *name, gn_span at); /* g, x, y, masks: by the names of a train block; UNSET */
-value el_model_input(elab *E, const ast_formal *f, bool only); /* an input of the model */
-value el_data_dim(elab *E, const char *name, gn_span at);      /* F, C, D; UNSET */
+value el_model_input(elab *E, const ast_formal *f, bool only);           /* an input of the model */
+value el_data_dim(elab *E, const char *name, gn_span at);                /* F, C, D; UNSET */
+gir_id el_leaf(elab *E, gir_op op, const char *name, const gir_type *t); /* one a name */
 void el_begin_program(elab *E, const char *name, el_mode mode);
 
 /* elab_train.c */

@@ -233,6 +233,7 @@ value el_name_instances(elab *E, value v, const char *name, const char *file, gn
     }
     if (!any || !el_step(E, at, v.u.list->n) || E->nesting >= EL_MAX_NESTING) return v;
     value named = val_list(E, v.u.list->n);
+    named.u.list->depth = v.u.list->depth;
     E->nesting++;
     for (uint32_t i = 0; i < v.u.list->n; i++)
         named.u.list->p[i] = el_name_instances(E, v.u.list->p[i], gn_arena_printf(E->arena, "%s.%u", name, i),
@@ -248,7 +249,7 @@ static instance *adopt_nameless(elab *E, instance *it, gn_span at)
     const char *base = it->decl->name.text, *name = base;
     for (int k = 1; owner; k++) {
         const uint32_t *c = gn_map_find(&owner->child_index, name);
-        if (!c || owner->children.p[*c].stamp != owner->applications) break;
+        if (!c || owner->children.p[*c].stamp != owner->applications || !el_step(E, at, 1)) break;
         name = gn_arena_printf(E->arena, "%s_%d", base, k);
     }
     return adopt(E, it, name, name, at);

@@ -25,6 +25,7 @@ static value constant(elab *E, const char *name)
 const char *el_suggest_name(elab *E, const char *name)
 {
     GN_VEC(const char *) all = {0};
+    if (E->diags->errors >= GN_MAX_ERRORS) return "";
     for (uint32_t i = 0; i < E->frame->names.n; i++)
         if (E->frame->values.p[E->frame->names.values[i]].kind != VAL_UNSET)
             GN_PUSH(E->arena, all, E->frame->names.keys[i]);
@@ -84,8 +85,7 @@ static value range(elab *E, const ast_expr *e, value a, value b)
     int64_t n = 0;
     if (b.u.i > a.u.i && __builtin_sub_overflow(b.u.i, a.u.i, &n)) n = EL_MAX_STEPS + 1;
     if (n > EL_MAX_STEPS) {
-        E->steps = EL_MAX_STEPS + 1;
-        return el_error(E, e->span, "a range of %lld numbers is too long: at most %d", (long long)n, (int)EL_MAX_STEPS);
+        return el_error(E, e->span, "this range is too long: at most %d numbers", (int)EL_MAX_STEPS);
     }
     if (!el_step(E, e->span, n)) return POISON;
     value l = val_list(E, (uint32_t)n);
@@ -100,7 +100,7 @@ static value join(elab *E, gn_span at, value a, value b)
     value l = val_list(E, n + m);
     if (n) memcpy(l.u.list->p, a.u.list->p, n * sizeof(value));
     if (m) memcpy(l.u.list->p + n, b.u.list->p, m * sizeof(value));
-    return l;
+    return el_list_done(E, at, l);
 }
 
 static value compare_equal(elab *E, const ast_expr *e, value a, value b)
@@ -234,12 +234,8 @@ static value eval_field(elab *E, const ast_expr *e)
 static value eval_list(elab *E, const ast_expr *e)
 {
     value l = val_list(E, e->args.n);
-    bool poison = false;
-    for (uint32_t i = 0; i < e->args.n; i++) {
-        l.u.list->p[i] = el_eval(E, e->args.p[i].value);
-        poison |= l.u.list->p[i].kind == VAL_POISON;
-    }
-    return poison ? POISON : l;
+    for (uint32_t i = 0; i < e->args.n; i++) l.u.list->p[i] = el_eval(E, e->args.p[i].value);
+    return el_list_done(E, e->span, l);
 }
 
 static value eval_each(elab *E, const ast_expr *e)
@@ -250,14 +246,14 @@ static value eval_each(elab *E, const ast_expr *e)
         return el_error(E, e->b->span, "`for` goes over a list or a range, not over %s", val_text(E, &over));
     value l = val_list(E, over.u.list->n);
     value *old = el_local(E->frame, e->name), saved = old ? *old : (value){0};
-    bool poison = false;
-    for (uint32_t i = 0; i < over.u.list->n && E->steps <= EL_MAX_STEPS; i++) {
+    bool spent = false;
+    for (uint32_t i = 0; i < over.u.list->n && !spent; i++) {
         el_bind(E, E->frame, e->name, over.u.list->p[i]);
         l.u.list->p[i] = el_eval(E, e->a);
-        poison |= l.u.list->p[i].kind == VAL_POISON;
+        spent = !el_step(E, e->mark, 1);
     }
     el_bind(E, E->frame, e->name, saved);
-    return poison || E->steps > EL_MAX_STEPS ? POISON : l;
+    return spent ? POISON : el_list_done(E, e->span, l);
 }
 
 static value eval(elab *E, const ast_expr *e)

@@ -13,6 +13,7 @@ void el_begin_program(elab *E, const char *name, el_mode mode)
     E->rng = 0;
     E->sites = 0;
     E->output = (value){0};
+    gn_map_init(&E->leaves, E->arena);
     gn_map_init(&E->derived, E->arena);
     gn_map_init(&E->buffer_index, E->arena);
     E->buffers.n = E->buffers.cap = 0;
@@ -22,16 +23,22 @@ void el_begin_program(elab *E, const char *name, el_mode mode)
     g->name = "g";
     if (E->shape->has_edge_weight) {
         gir_type t = gir_tensor(GN_F32, gir_type_of(p, g->id)->edge, 0, NULL);
-        g->weight = gir_leaf(p, GIR_INPUT, "g.weight", &t);
+        g->weight = el_leaf(E, GIR_INPUT, "g.weight", &t);
     }
     E->graph = g;
 }
 
+gir_id el_leaf(elab *E, gir_op op, const char *name, const gir_type *t)
+{
+    const uint32_t *known = gn_map_find(&E->leaves, name);
+    if (known) return *known;
+    return *gn_map_put(&E->leaves, name, gir_leaf(E->prog, op, name, t));
+}
+
 static value leaf(elab *E, const char *name, gn_elem elem, gir_space_id space, int rank, const int64_t *dim)
 {
-    gir_id id = gir_leaf_by_name(E->prog, GIR_INPUT, name);
     gir_type t = gir_tensor(elem, space, rank, dim);
-    return val_tensor(id ? id : gir_leaf(E->prog, GIR_INPUT, name, &t), NULL);
+    return val_tensor(el_leaf(E, GIR_INPUT, name, &t), NULL);
 }
 
 value el_data_dim(elab *E, const char *name, gn_span at)

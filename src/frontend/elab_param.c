@@ -118,12 +118,13 @@ static bool declare(elab *E, gn_span at, const char *local, const gn_param *p)
         return false;
     }
     if (!known) {
-        for (uint32_t i = 0; i < E->params.n && E->params.n < 4096; i++)
-            if (strcmp(E->params.p[i].file_name, p->file_name) == 0) {
-                el_error(E, at, "`%s` and `%s` have the same name in weight files, `%s`", E->params.p[i].name, p->name,
-                         p->file_name);
-                return false;
-            }
+        const uint32_t *twin = gn_map_find(&E->file_names, p->file_name);
+        if (twin) {
+            el_error(E, at, "`%s` and `%s` have the same name in weight files, `%s`", E->params.p[*twin].name, p->name,
+                     p->file_name);
+            return false;
+        }
+        gn_map_put(&E->file_names, p->file_name, E->params.n);
         GN_PUSH(E->arena, E->params, *p);
         gn_map_put(&E->param_index, p->name, E->params.n - 1);
     }
@@ -148,8 +149,7 @@ static gir_id state_of(elab *E, const gn_param *p)
         const uint32_t *k = gn_map_find(&E->buffer_index, p->name);
         if (k) return E->buffers.p[*k].value;
     }
-    gir_id id = gir_leaf_by_name(E->prog, GIR_STATE, p->name);
-    if (!id) id = gir_leaf(E->prog, GIR_STATE, p->name, &p->type);
+    gir_id id = el_leaf(E, GIR_STATE, p->name, &p->type);
     if (!p->trainable) {
         el_buffer b = {p->name, id, false};
         GN_PUSH(E->arena, E->buffers, b);

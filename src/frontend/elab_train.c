@@ -229,7 +229,7 @@ static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
     }
     v = setting(E, d, "monitor", &item);
     if (v.kind == VAL_UNSET || v.kind == VAL_POISON) return;
-    const value_list one = {1, &v}, *l = v.kind == VAL_LIST ? v.u.list : &one;
+    const value_list one = {.n = 1, .p = &v}, *l = v.kind == VAL_LIST ? v.u.list : &one;
     bool accuracy = false, ok = l->n > 0;
     for (uint32_t i = 0; i < l->n; i++) {
         bool is = l->p[i].kind == VAL_STRING;

@@ -19,6 +19,18 @@ value val_list(elab *E, uint32_t n)
     return (value){.kind = VAL_LIST, .u.list = l};
 }
 
+value el_list_done(elab *E, gn_span at, value list)
+{
+    value_list *l = list.u.list;
+    l->depth = 1;
+    for (uint32_t i = 0; i < l->n; i++) {
+        if (l->p[i].kind == VAL_POISON) return POISON;
+        if (l->p[i].kind == VAL_LIST && l->p[i].u.list->depth >= l->depth) l->depth = l->p[i].u.list->depth + 1;
+    }
+    if (l->depth <= EL_MAX_DEPTH) return list;
+    return el_error(E, at, "lists are nested more than %d deep", (int)EL_MAX_DEPTH);
+}
+
 value val_tensor(gir_id id, const char **axes)
 {
     if (!id) return POISON;
@@ -103,7 +115,7 @@ static void literal(elab *E, const value *v, gn_buf *b)
     case VAL_NONE: gn_buf_add(b, "none"); return;
     case VAL_INT: gn_buf_printf(b, "%lld", (long long)v->u.i); return;
     case VAL_FLOAT: {
-        const char *s = gn_arena_printf(E->arena, "%.9g", v->u.f);
+        const char *s = isnan(v->u.f) ? "nan" : gn_arena_printf(E->arena, "%.9g", v->u.f);
         gn_buf_add(b, s);
         if (!strpbrk(s, ".,enN")) gn_buf_add(b, ".0");
         return;
@@ -140,7 +152,7 @@ value el_error(elab *E, gn_span at, const char *fmt, ...)
     gn_diag_verror(E->diags, E->frame->src, at, fmt, ap);
     va_end(ap);
     int notes = 0;
-    for (const frame *f = E->frame; f->up && f->decl && f->up->src && notes < NOTES; f = f->up, notes++)
+    for (const frame *f = E->frame; f->decl && f->up && f->up->decl && notes < NOTES; f = f->up, notes++)
         if (f->decl->kind == DECL_FN)
             gn_diag_note(E->diags, f->up->src, f->call, "in `%s`, called here", f->decl->name.text);
         else
@@ -158,6 +170,7 @@ void el_locate(elab *E, gn_span at)
 
 bool el_step(elab *E, gn_span at, int64_t n)
 {
+    if (E->diags->errors > GN_MAX_ERRORS) return false; /* no more of them are shown */
     bool spent = E->steps > EL_MAX_STEPS;
     E->steps = n > EL_MAX_STEPS ? EL_MAX_STEPS + 1 : E->steps + n;
     if (E->steps <= EL_MAX_STEPS) return true;

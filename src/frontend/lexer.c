@@ -117,7 +117,7 @@ static void number(lexer *l)
         while (letter(peek(l, 0)) || digit(peek(l, 0))) l->at++;
         gn_diag_error(l->diags, l->src, (gn_span){from, l->at - from}, "`%s` is neither a number nor a name",
                       gn_diag_clean(l->arena, l->src->text + from, l->at - from));
-        push(l, TOK_INT, from);
+        push(l, TOK_BAD, from);
         return;
     }
     if (real) {
@@ -181,6 +181,10 @@ static bool punctuation(lexer *l)
 
 static void bad_character(lexer *l)
 {
+    if (l->out->n && !l->newline && l->out->p[l->out->n - 1].kind == TOK_BAD) { /* one report a heap of them */
+        l->at++;
+        return;
+    }
     uint32_t from = l->at++;
     unsigned char c = (unsigned char)l->src->text[from];
     if (c >= 0x80)
@@ -191,6 +195,7 @@ static void bad_character(lexer *l)
     else
         gn_diag_error(l->diags, l->src, at, "unexpected character `%s`",
                       gn_diag_clean(l->arena, l->src->text + from, at.len));
+    push(l, TOK_BAD, from);
 }
 
 void gn_lex(gn_arena *a, gn_diags *d, const gn_source *s, gn_tokens *out)

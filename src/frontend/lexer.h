@@ -60,6 +60,7 @@
 
 typedef enum gn_token_kind {
     TOK_END,
+    TOK_BAD, /* something that was reported */
     TOK_NAME,
     TOK_INT,
     TOK_FLOAT,
@@ -82,7 +83,7 @@ typedef struct gn_token {
 
 typedef GN_VEC(gn_token) gn_tokens;
 
-/* Always ends with TOK_END. Bad characters are reported and left out. */
+/* Always ends with TOK_END. */
 void gn_lex(gn_arena *a, gn_diags *d, const gn_source *s, gn_tokens *out);
 
 #endif

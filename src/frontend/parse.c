@@ -8,6 +8,7 @@ const char *gn_token_text(gn_token_kind k)
 {
     switch (k) {
     case TOK_END: return "end of file";
+    case TOK_BAD: return "character";
     case TOK_NAME: return "name";
     case TOK_INT:
     case TOK_FLOAT: return "number";
@@ -56,6 +57,7 @@ void parse_fail(parser *p, const char *expected)
     if (p->panic) return;
     p->panic = true;
     const gn_token *t = p->tok;
+    if (t->kind == TOK_BAD) return;
     gn_span at = t->span;
     const char *found = gn_diag_clean(p->arena, p->src->text + at.at, at.len);
     if (t->newline && t != p->first) {
@@ -112,7 +114,7 @@ bool parse_enter(parser *p)
         p->depth++;
         return true;
     }
-    if (!p->panic) gn_diag_error(p->diags, p->src, p->tok->span, "nested deeper than %d levels", (int)MAX_DEPTH);
+    if (!p->panic) gn_diag_error(p->diags, p->src, p->tok->span, "nested too deeply");
     p->panic = true;
     return false;
 }
@@ -147,15 +149,14 @@ static bool begins_statement(gn_token_kind k)
 
 /* Skips to a token at the start of a line where a statement may begin: outside what the failed one left open, or one
  * that nothing but a statement begins with. A block in between is skipped as a whole. */
-void parse_recover(parser *p, int nest_before)
+void parse_recover(parser *p, const gn_token *start, int nest_before)
 {
     int open = p->nest - nest_before, braces = 0;
     const gn_token *failed = p->tok;
     for (; p->tok->kind != TOK_END; p->tok++) {
         gn_token_kind k = p->tok->kind;
-        if (p->tok->newline && braces == 0 && p->tok != p->first) {
-            bool first = p->tok == failed && p->tok[-1].kind != TOK_LBRACE;
-            if (open <= 0 || begins_statement(k) || k == TOK_RBRACE || first) break;
+        if (p->tok->newline && braces == 0 && p->tok != start) {
+            if (open <= 0 || begins_statement(k) || k == TOK_RBRACE || p->tok == failed) break;
         }
         if (k == TOK_RBRACE && braces-- == 0) break;
         if (k == TOK_LBRACE) braces++;

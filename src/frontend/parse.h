@@ -33,7 +33,7 @@ void parse_leave(parser *p);
 const gn_token *parse_next(parser *p);
 gn_span parse_span(const parser *p, gn_span from); /* from there to the last token taken */
 bool parse_end_of_statement(parser *p);
-void parse_recover(parser *p, int depth_before);
+void parse_recover(parser *p, const gn_token *start, int nest_before); /* `start`: of the statement that failed */
 const char *gn_token_text(gn_token_kind k);
 
 ast_expr *gn_parse_value(gn_arena *a, gn_diags *d, const gn_source *src); /* of -D; NULL (reported) for none */

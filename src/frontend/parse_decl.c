@@ -133,8 +133,7 @@ static bool parse_train(parser *p, ast_decl *d)
         const gn_token *before = p->tok;
         parse_item(p, d);
         if (!p->panic) continue;
-        parse_recover(p, 0);
-        if (p->tok == before && !parse_at(p, TOK_RBRACE)) parse_next(p);
+        parse_recover(p, before, 0);
     }
     return parse_expect(p, TOK_RBRACE, "after the settings");
 }
@@ -146,7 +145,7 @@ ast_decl *parse_decl(parser *p)
     d->src = p->src;
     p->nest = p->depth = 0;
     if (k != TOK_LAYER && k != TOK_MODEL && k != TOK_FN && k != TOK_TRAIN) {
-        if (!p->panic) {
+        if (!p->panic && k != TOK_BAD) {
             const char *found = gn_diag_clean(p->arena, p->src->text + p->tok->span.at, p->tok->span.len);
             gn_diag_error(p->diags, p->src, p->tok->span, "expected `layer`, `model`, `fn` or `train`, found `%s`",
                           found);

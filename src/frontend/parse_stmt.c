@@ -25,8 +25,7 @@ bool parse_block(parser *p, ast_block *out, int *height)
         }
         if (p->panic) {
             p->depth = depth;
-            parse_recover(p, 0);
-            if (p->tok == before && !parse_at(p, TOK_RBRACE)) parse_next(p);
+            parse_recover(p, before, 0);
         }
     }
     p->nest = nest;
