@@ -1,4 +1,4 @@
-# Outside libraries, each behind one target: gnnc_llvm, gnnc_zip (zlib and minizip), gnnc_json (jansson).
+# Outside libraries, each behind one target: gnnc_llvm, gnnc_zip (zlib), gnnc_json (jansson).
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(PkgConfig)
@@ -17,11 +17,10 @@ function(gnnc_find variable name)
   endif()
 endfunction()
 
-# zlib and minizip: compressed graphs, .npz and PyTorch's archives.
+# zlib: compressed graphs, .npz and PyTorch's archives.
 gnnc_find(GNNC_ZLIB z)
-gnnc_find(GNNC_MINIZIP minizip)
 add_library(gnnc_zip INTERFACE)
-target_link_libraries(gnnc_zip INTERFACE ${GNNC_MINIZIP} ${GNNC_ZLIB})
+target_link_libraries(gnnc_zip INTERFACE ${GNNC_ZLIB})
 
 # jansson: safetensors' headers, lock files.
 gnnc_find(GNNC_JANSSON jansson)

@@ -6,7 +6,7 @@
 # Debian 12 or newer, and what derives from it.  Quick when nothing is missing.
 set -eu
 
-build="gcc g++ libc6-dev make cmake ninja-build pkg-config llvm-19-dev lld-19 zlib1g-dev libzstd-dev libminizip-dev
+build="gcc g++ libc6-dev make cmake ninja-build pkg-config llvm-19-dev lld-19 zlib1g-dev libzstd-dev
        libjansson-dev"
 test="check python3 llvm-19-tools"
 check="clang-19 clang-format-19 libclang-rt-19-dev"

@@ -4,6 +4,14 @@
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+/* Terms of the sums of a GEMM. */
+static int64_t depth_of(const gir_program *p, const region *r)
+{
+    if (r->kind != RG_GEMM) return INT64_MAX;
+    const gir_type *a = gir_type_of(p, gir_in(p, r->members.p[0], 0));
+    return a->rank ? a->dim[a->rank - 1] : 1;
+}
+
 low_schedule low_schedule_default(const gn_limits *limits, const gir_program *p, const region *r)
 {
     int64_t lanes = limits->lanes > 0 ? limits->lanes : 4;
@@ -14,7 +22,8 @@ low_schedule low_schedule_default(const gn_limits *limits, const gir_program *p,
     s.tile_cols = cols < 4 * lanes ? cols : 4 * lanes;
     int64_t vectors = round_up(s.tile_cols, lanes) / lanes;
     s.tile_rows = (registers - 4 - vectors) / vectors;
-    if (s.tile_rows > 24) s.tile_rows = 24;
+    int64_t most = depth_of(p, r) < 64 ? 12 : 24; /* a short sum is over before more rows pay; and it compiles faster */
+    if (s.tile_rows > most) s.tile_rows = most;
     if (s.tile_rows < 1) s.tile_rows = 1;
     if (r->kind == RG_INNER) {
         /* Partial products must stay small beside what is summed. */
