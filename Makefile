@@ -27,8 +27,8 @@ build-%/build.ninja:
 
 # Trains the sample model on the built-in graph, then runs it with the weights that came of it.
 run: all
-	build/gnnc train samples/gcn.gnn --save build/gcn.safetensors
-	build/gnnc run samples/gcn.gnn --weights build/gcn.safetensors
+	build/gnnc train samples/gcn.gnn -v --save build/gcn.safetensors
+	build/gnnc run samples/gcn.gnn -v --repeat 1000 --weights build/gcn.safetensors
 
 test: setup-test
 	@cmake --preset release --log-level=NOTICE -DGNNC_TESTS_REQUIRED=ON
