@@ -23,17 +23,13 @@ double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
 }
 
 typedef struct best {
-    bool any;
-    double score, train, val, test;
-    int64_t epoch;
+    bool any;                   /* an epoch was chosen */
+    double accuracy, loss;      /* the best validation figures so far, each by itself */
+    double train, val, test;    /* accuracies of the chosen epoch */
+    int64_t epoch;              /* the chosen one */
+    int64_t misses;             /* epochs in a row without an improvement */
     gn_state weights;
 } best;
-
-static bool better(const gn_train_spec *t, double score, const best *b)
-{
-    if (!b->any) return true;
-    return t->monitor_loss ? score < b->score : score >= b->score;
-}
 
 static double loss_of(const gn_unit *u)
 {
@@ -49,26 +45,43 @@ static void measure(gn_session *s, gn_epoch *e)
     e->test_acc = gn_session_accuracy(s, s->data->test_mask);
 }
 
+/* Is this epoch to be chosen, and is it an improvement that resets patience?  By one figure: both when it is strictly
+ * better.  By accuracy and loss (Velickovic et al.'s code): chosen when no worse in either, an improvement when as good
+ * as the best in one of them. */
+static void judge(const gn_train_spec *t, const best *b, double accuracy, double loss, bool *chosen, bool *improved)
+{
+    bool first = b->accuracy == -INFINITY && b->loss == INFINITY;
+    if (t->monitor_loss && t->monitor_accuracy) {
+        *improved = accuracy >= b->accuracy || loss <= b->loss;
+        *chosen = accuracy >= b->accuracy && loss <= b->loss;
+    } else {
+        *chosen = *improved = first || (t->monitor_loss ? loss < b->loss : accuracy > b->accuracy);
+    }
+}
+
 /* Notes the epoch when it is the best so far. *stop: patience is over. */
 static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
-    double score = e->val_acc;
+    double loss = INFINITY;
+    bool chosen, improved;
     if (t->monitor_loss && s->val_loss.instance) {
         gn_instance_run(s->val_loss.instance);
-        score = loss_of(&s->val_loss);
+        loss = loss_of(&s->val_loss);
     }
-    if (better(t, score, b)) {
-        bool strictly = !b->any || score != b->score;
-        *b = (best){.any = true, .score = score, .train = e->train_acc, .val = e->val_acc, .test = e->test_acc,
-                    .epoch = strictly ? e->epoch : b->epoch, .weights = b->weights};
-        b->epoch = e->epoch;
-        e->best = true;
-        if (b->weights.n) return gn_state_restore(&b->weights, &s->state);
-        return gn_state_snapshot(&s->state, &b->weights);
-    }
-    *stop = t->patience > 0 && e->epoch - b->epoch >= t->patience;
-    return NULL;
+    judge(t, b, e->val_acc, loss, &chosen, &improved);
+    if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
+    if (loss < b->loss) b->loss = loss;
+    b->misses = improved ? 0 : b->misses + 1;
+    *stop = t->patience > 0 && b->misses >= t->patience;
+    if (!chosen) return NULL;
+    b->any = e->best = true;
+    b->train = e->train_acc;
+    b->val = e->val_acc;
+    b->test = e->test_acc;
+    b->epoch = e->epoch;
+    if (b->weights.n) return gn_state_restore(&b->weights, &s->state);
+    return gn_state_snapshot(&s->state, &b->weights);
 }
 
 static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, best *b)
@@ -99,7 +112,7 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
 gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e), void *ctx,
                           gn_fit *out)
 {
-    best b = {.any = false};
+    best b = {.accuracy = -INFINITY, .loss = INFINITY};
     gn_state_init(&b.weights);
     *out = (gn_fit){.seed = seed};
     GN_TRY(gn_session_reset(s, seed));
