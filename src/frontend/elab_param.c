@@ -208,12 +208,12 @@ void el_update(elab *E, const ast_stmt *s)
             el_error(E, name->span, "`update` sets a buffer of this layer, and `%s` is none", name->text);
         return;
     }
-    if (E->mode != MODE_TRAIN || v.kind == VAL_POISON) return; /* state changes in training only */
     el_buffer *b = &E->buffers.p[*k];
     gir_type t = *gir_type_of(E->prog, b->value);
     gir_id id;
     el_locate(E, s->span);
     if (!el_broadcast_to(E, s->a->span, v, &t, gn_arena_printf(E->arena, "buffer `%s`", name->text), &id)) return;
+    if (E->mode != MODE_TRAIN) return; /* state changes in training only */
     b->value = id;
     b->updated = true;
     el_local(E->frame, name->text)->id = id;

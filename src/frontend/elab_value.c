@@ -152,11 +152,15 @@ value el_error(elab *E, gn_span at, const char *fmt, ...)
     gn_diag_verror(E->diags, E->frame->src, at, fmt, ap);
     va_end(ap);
     int notes = 0;
-    for (const frame *f = E->frame; f->decl && f->up && f->up->decl && notes < NOTES; f = f->up, notes++)
-        if (f->decl->kind == DECL_FN)
-            gn_diag_note(E->diags, f->up->src, f->call, "in `%s`, called here", f->decl->name.text);
-        else
-            gn_diag_note(E->diags, f->up->src, f->call, "in `%s`, applied here", f->decl->name.text);
+    const frame *last = NULL;
+    for (const frame *f = E->frame; f->decl && f->up && f->up->decl && notes < NOTES; f = f->up) {
+        bool again = last && last->up->src == f->up->src && last->call.at == f->call.at; /* recursion */
+        last = f;
+        if (again) continue;
+        notes++;
+        gn_diag_note(E->diags, f->up->src, f->call, "in `%s`, %s here", f->decl->name.text,
+                     f->decl->kind == DECL_FN ? "called" : "applied");
+    }
     return POISON;
 }
 

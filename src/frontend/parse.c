@@ -51,23 +51,32 @@ gn_span parse_span(const parser *p, gn_span from)
     return (gn_span){from.at, end > from.at ? end - from.at : from.len};
 }
 
-/* Points at the token that does not fit; where that is on a later line, behind what was there before. */
+void parse_fail_here(parser *p, const char *expected)
+{
+    const gn_token *t = p->tok;
+    if (!p->panic && t->kind != TOK_BAD) {
+        const char *found = gn_diag_clean(p->arena, p->src->text + t->span.at, t->span.len);
+        bool word = t->kind >= TOK_LAYER && t->kind <= TOK_AS;
+        if (t->kind == TOK_END)
+            gn_diag_error(p->diags, p->src, t->span, "expected %s, found the end of the file", expected);
+        else
+            gn_diag_error(p->diags, p->src, t->span, "expected %s, found `%s`%s", expected, found,
+                          word ? ", a word of the language" : "");
+    }
+    p->panic = true;
+}
+
+/* At the token that does not fit; where that is on a later line, behind what was there before. */
 void parse_fail(parser *p, const char *expected)
 {
-    if (p->panic) return;
-    p->panic = true;
     const gn_token *t = p->tok;
-    if (t->kind == TOK_BAD) return;
-    gn_span at = t->span;
-    const char *found = gn_diag_clean(p->arena, p->src->text + at.at, at.len);
-    if (t->newline && t != p->first) {
-        gn_span last = t[-1].span;
-        at = (gn_span){last.at + last.len, 0};
-        gn_diag_error(p->diags, p->src, at, "expected %s", expected);
-    } else if (t->kind == TOK_END)
-        gn_diag_error(p->diags, p->src, at, "expected %s, found the end of the file", expected);
-    else
-        gn_diag_error(p->diags, p->src, at, "expected %s, found `%s`", expected, found);
+    if (p->panic || !t->newline || t == p->first) {
+        parse_fail_here(p, expected);
+        return;
+    }
+    p->panic = true;
+    gn_span last = t[-1].span;
+    gn_diag_error(p->diags, p->src, (gn_span){last.at + last.len, 0}, "expected %s", expected);
 }
 
 bool parse_expect(parser *p, gn_token_kind k, const char *where)
@@ -83,12 +92,6 @@ bool parse_name(parser *p, ast_name *out, const char *what)
         *out = (ast_name){p->tok->u.s, p->tok->span};
         parse_next(p);
         return true;
-    }
-    bool reserved = p->tok->kind >= TOK_LAYER && p->tok->kind <= TOK_AS;
-    if (reserved && !p->panic && !p->tok->newline) {
-        p->panic = true;
-        gn_diag_error(p->diags, p->src, p->tok->span, "expected %s; `%s` is a word of the language", what,
-                      gn_token_text(p->tok->kind));
     }
     parse_fail(p, what);
     return false;

@@ -28,7 +28,8 @@ bool parse_name(parser *p, ast_name *out, const char *what);
 bool parse_open(parser *p, gn_token_kind k, const char *where); /* ( or [ */
 bool parse_close(parser *p, gn_token_kind k, const char *where);
 void parse_fail(parser *p, const char *expected);
-bool parse_enter(parser *p); /* false (and reported) where nesting is too deep */
+void parse_fail_here(parser *p, const char *expected); /* at the current token, whatever line it is on */
+bool parse_enter(parser *p);                           /* false (and reported) where nesting is too deep */
 void parse_leave(parser *p);
 const gn_token *parse_next(parser *p);
 gn_span parse_span(const parser *p, gn_span from); /* from there to the last token taken */

@@ -161,6 +161,10 @@ static ast_expr *parse_primary(parser *p)
 {
     const gn_token *t = p->tok;
     ast_expr *e;
+    if (t->newline && t->kind == TOK_NAME && t[1].kind == TOK_ASSIGN) { /* the next statement */
+        parse_fail(p, "an expression");
+        return NULL;
+    }
     switch (t->kind) {
     case TOK_INT:
         if ((e = leaf(p, EXPR_INT))) e->u.i = t->u.i;

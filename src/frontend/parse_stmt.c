@@ -115,7 +115,11 @@ static bool parse_for(parser *p, ast_stmt *s)
 static bool parse_assign(parser *p, ast_stmt *s)
 {
     ast_name name;
-    if (!parse_name(p, &name, s->kind == STMT_UPDATE ? "the name of a buffer" : "a statement")) return false;
+    if (s->kind == STMT_ASSIGN && !parse_at(p, TOK_NAME)) {
+        parse_fail_here(p, "a statement");
+        return false;
+    }
+    if (!parse_name(p, &name, "the name of a buffer")) return false;
     GN_PUSH(p->arena, s->names, name);
     if (!parse_expect(p, TOK_ASSIGN, "after the name")) return false;
     s->a = parse_expr(p);
