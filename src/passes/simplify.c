@@ -197,6 +197,12 @@ static gir_id simplify_map(const site *s)
 
 /* views ------------------------------------------------------------------------------------------------------------- */
 
+/* The site's type by a reshape, of what was reshaped before. */
+static gir_id reshaped(const site *s, gir_id a)
+{
+    return view(s, GIR_RESHAPE, def(s, a)->op == GIR_RESHAPE ? operand(s, a, 0) : a, NULL);
+}
+
 /* Does a reshape only put ones in front?  Then a broadcast does it, too. */
 static bool adds_leading_ones(const gir_type *from, const gir_type *to)
 {
@@ -254,10 +260,7 @@ static gir_id simplify_view(const site *s)
     if (s->n == 1 && s->op != GIR_TRANSPOSE && gir_type_eq(&def(s, a)->type, &s->type)) return a;
     switch (s->op) {
     case GIR_BROADCAST: return simplify_broadcast(s);
-    case GIR_RESHAPE:
-        return def(s, a)->op == GIR_RESHAPE
-                   ? gn_rewrite_share(s->r, GIR_RESHAPE, 1, (const gir_id[]){operand(s, a, 0)}, NULL, &s->type)
-                   : 0;
+    case GIR_RESHAPE: return def(s, a)->op == GIR_RESHAPE ? reshaped(s, a) : 0;
     case GIR_TO_ROWS:
     case GIR_FROM_ROWS: {
         bool back = def(s, a)->op == (s->op == GIR_TO_ROWS ? GIR_FROM_ROWS : GIR_TO_ROWS);
@@ -276,7 +279,7 @@ static gir_id simplify_reduce(const site *s)
     double c;
     const gir_type *t = &def(s, s->in[0])->type;
     int64_t n = gir_row_elems(t) / gir_row_elems(&s->type);
-    if (n == 1) return gn_rewrite_share(s->r, GIR_RESHAPE, 1, s->in, NULL, &s->type);
+    if (n == 1) return reshaped(s, s->in[0]);
     if (!is_const(s, s->in[0], &c)) return 0;
     if (s->attr->i[0] != GIR_SUM) return constant(s, c);
     return constant(s, gir_round((gn_elem)s->type.elem, gir_round((gn_elem)s->type.elem, c) * (double)n));

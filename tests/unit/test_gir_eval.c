@@ -312,6 +312,10 @@ START_TEST(bounds)
              " %22 = floor %21",
              bindings());
     ck_assert(v.v[0] == 3 && v.err[0] >= 1 && v.err[0] < 1.001); /* 0.1f * 30 may round to below 3 */
+    v = last("const {value = 1000.1} : f32[1]\n %20 = const {value = 1000} : f32[1]\n %21 = sub %19, %20\n"
+             " %22 = const {value = 1} : f32[1]\n %23 = div %22, %21",
+             bindings());
+    ck_assert(v.err[0] >= fabs((double)(1 / (1000.1f - 1000)) - 10) && v.err[0] < 0.01);
     v = last("const {value = 3e38} : f32[1]\n %20 = add %19, %19", bindings());
     ck_assert(v.v[0] == 6e38 && isinf(v.err[0]));
 }
