@@ -14,7 +14,8 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, bool eager, gir_program **
     gir_program *loss = m->loss; /* gradients follow the order that the forward pass has */
     gn_pass_options before = {.limit = -1};
     if (!eager) {
-        GN_TRY(gn_pass_simplify(a, loss, &loss));
+        GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */
+        GN_TRY(gn_pass_dce(a, loss, &loss));
         GN_TRY(gn_run_reassociate(a, loss, &before, &loss));
     }
     return gn_pass_train(a, loss, n, p, &m->train, out);
