@@ -45,7 +45,7 @@ static const gn_option options[] = {
     {"seed", 0, GN_OPTION_INT, AT(seed), DATA, "S", "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
     {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
      "train K times, with seeds S, S+1, ..., and report\nmean and deviation", NULL, 1, 100000},
-    {"weights", 0, GN_OPTION_STRING, AT(weights), DATA, "FILE", "start from these weights (.safetensors, .pt or .npz)"},
+    {"weights", 0, GN_OPTION_STRING, AT(weights), DATA, "FILE", "start from these weights (.safetensors)"},
     {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE", "write the trained weights (.safetensors)"},
     {"predictions", 0, GN_OPTION_STRING, AT(predictions), DATA, "FILE", "write what the model says of every node"},
 
