@@ -28,12 +28,15 @@ gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k) { return k == G
 
 int64_t gn_graph_bytes(const gn_graph *g)
 {
+    pthread_mutex_t *lock = &((gn_graph_box *)(uintptr_t)g)->lock;
     int64_t bytes = 0;
+    pthread_mutex_lock(lock);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
         if (g->array[k]) {
             gn_graph_array a = (gn_graph_array)k;
             bytes += gn_graph_array_count(g, a) * (int64_t)gn_elem_size(gn_graph_array_elem(g, a));
         }
+    pthread_mutex_unlock(lock);
     return bytes;
 }
 

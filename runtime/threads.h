@@ -24,7 +24,8 @@ int gn_cores(void); /* that this process may run on; at least 1 */
  * Returns when all have ended; what they wrote is then visible to the caller. */
 void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, gn_loop_fn *fn, void *ctx);
 
-/* The same for the ranges [bound[k], bound[k + 1]), 0 <= k < n_ranges, bounds ascending.  Empty ranges are called too.  With one thread or range it is a plain call fn(ctx, bound[0], bound[n_ranges]). */
+/* The same for the ranges [bound[k], bound[k + 1]), 0 <= k < n_ranges, bounds ascending.  Empty ranges are called too.
+ * With one thread or range it is a plain call fn(ctx, bound[0], bound[n_ranges]). */
 void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn, void *ctx);
 
 /* How long a worker, or a caller that waits, spins before it sleeps.  Default: 50 microseconds, and 0 where the pool

@@ -41,21 +41,21 @@ static wanted derive_slowly(const edge_list *l, gn_graph_derive how)
 static void check_maps(const gn_graph *g, const gn_graph *d, const wanted *w)
 {
     ck_assert(d->derived);
-    ck_assert_int_eq(d->n_parent_edge, g->n_edge);
+    SAME(d->n_parent_edge, g->n_edge);
     for (int64_t e = 0; e < d->n_edge; e++) {
         int64_t from = at(d, GN_GRAPH_FROM, e), want = w->from[at(d, GN_GRAPH_POS, e)];
         if (want < 0)
-            ck_assert_int_eq(from, -1);
+            SAME(from, -1);
         else
-            ck_assert_int_eq(at(g, GN_GRAPH_POS, from), want);
-        if (from >= 0) ck_assert_int_eq(at(d, GN_GRAPH_IMAGE, from), e);
+            SAME(at(g, GN_GRAPH_POS, from), want);
+        if (from >= 0) SAME(at(d, GN_GRAPH_IMAGE, from), e);
     }
     for (int64_t e = 0; e < g->n_edge; e++) {
         int64_t image = at(d, GN_GRAPH_IMAGE, e);
-        if (image >= 0) ck_assert_int_eq(at(d, GN_GRAPH_FROM, image), e);
+        if (image >= 0) SAME(at(d, GN_GRAPH_FROM, image), e);
         bool kept = false;
         for (int64_t k = 0; k < d->n_edge; k++) kept |= w->from[k] == at(g, GN_GRAPH_POS, e);
-        ck_assert_int_eq(image >= 0, kept);
+        SAME(image >= 0, kept);
     }
 }
 

@@ -219,7 +219,7 @@ static void run_and_check(int threads)
     ck_assert_int_eq(elems, d->n_edge);
     for (int64_t v = 0; v < d->n_dst; v++)
         for (int64_t e = at(d, GN_GRAPH_ROW_PTR, v); e < at(d, GN_GRAPH_ROW_PTR, v + 1); e++)
-            ck_assert(edge[e] == x[v * WIDTH] + 1000 * (float)at(d, GN_GRAPH_POS, e));
+            if (edge[e] != x[v * WIDTH] + 1000 * (float)at(d, GN_GRAPH_POS, e)) ck_abort_msg("edge %lld", (long long)e);
     gn_instance_free(in);
     gn_pool_free(pool);
 }

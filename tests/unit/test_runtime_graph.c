@@ -157,6 +157,53 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* Every edge both ways, in ascending order of source where `sorted`. */
+static edge_list mutual_list(int64_t n, int64_t pairs, bool sorted)
+{
+    edge_list l = edges_new(n, n, 2 * pairs);
+    for (int64_t e = 0; e < pairs; e++) {
+        l.src[2 * e] = l.dst[2 * e + 1] = random_below(n);
+        l.dst[2 * e] = l.src[2 * e + 1] = random_below(n);
+    }
+    for (int64_t e = 1; sorted && e < l.n; e++)
+        for (int64_t k = e; k > 0 && l.src[k] < l.src[k - 1]; k--) {
+            int64_t s = l.src[k], d = l.dst[k];
+            l.src[k] = l.src[k - 1], l.dst[k] = l.dst[k - 1];
+            l.src[k - 1] = s, l.dst[k - 1] = d;
+        }
+    return l;
+}
+
+static void *ask(void *arg)
+{
+    gn_graph *g = arg;
+    gn_graph_facts f;
+    ck_assert_int_gt(gn_graph_bytes(g), 0);
+    ok(gn_graph_require(g, 1 << GN_GRAPH_ROW));
+    ok(gn_graph_find_facts(g, &f));
+    ok(gn_graph_require(g, ALL_CSC));
+    return g->array[GN_GRAPH_COL_PTR];
+}
+
+START_TEST(several_threads_ask_at_once)
+{
+    for (int k = 0; k < 20; k++) {
+        edge_list l = mutual_list(300, 500, true);
+        gn_graph *g = graph_of(GN_I32, &l);
+        pthread_t thread[4];
+        for (int t = 0; t < 4; t++) ck_assert_int_eq(pthread_create(&thread[t], NULL, ask, g), 0);
+        for (int t = 0; t < 4; t++) {
+            void *ptr;
+            pthread_join(thread[t], &ptr);
+            ck_assert_ptr_eq(ptr, g->array[GN_GRAPH_COL_PTR]);
+        }
+        check_large_graph(g, &l);
+        gn_graph_free(g);
+        edges_free(&l);
+    }
+}
+END_TEST
+
 /* Patterns --------------------------------------------------------------------------------------------------------- */
 
 START_TEST(patterns)
@@ -305,23 +352,6 @@ static void check_facts(const edge_list *l)
     }
 }
 
-/* Every edge both ways, in ascending order of source where `sorted`. */
-static edge_list mutual_list(int64_t n, int64_t pairs, bool sorted)
-{
-    edge_list l = edges_new(n, n, 2 * pairs);
-    for (int64_t e = 0; e < pairs; e++) {
-        l.src[2 * e] = l.dst[2 * e + 1] = random_below(n);
-        l.dst[2 * e] = l.src[2 * e + 1] = random_below(n);
-    }
-    for (int64_t e = 1; sorted && e < l.n; e++)
-        for (int64_t k = e; k > 0 && l.src[k] < l.src[k - 1]; k--) {
-            int64_t s = l.src[k], d = l.dst[k];
-            l.src[k] = l.src[k - 1], l.dst[k] = l.dst[k - 1];
-            l.src[k - 1] = s, l.dst[k - 1] = d;
-        }
-    return l;
-}
-
 START_TEST(facts)
 {
     int symmetric = 0;
@@ -341,5 +371,6 @@ START_TEST(facts)
 END_TEST
 
 RUN_SUITE("runtime graph", small_graphs, random_graphs, large_graphs, repeats_keep_the_users_order,
-          index_width_follows_the_counts, bad_edges_are_named, impossible_counts, out_of_memory, patterns,
-          dense_patterns, bad_patterns, arrays_that_cannot_be, edge_values_there_and_back, facts)
+          index_width_follows_the_counts, several_threads_ask_at_once, bad_edges_are_named, impossible_counts,
+          out_of_memory, patterns, dense_patterns, bad_patterns, arrays_that_cannot_be, edge_values_there_and_back,
+          facts)

@@ -58,21 +58,21 @@ static void check_plan(const gn_plan *p)
     int64_t end = 0;
     for (int a = 0; a < art.n_slots; a++) {
         if (slots[a].kind != GN_SLOT_TEMP) {
-            ck_assert_int_eq(p->offset[a], -1);
+            SAME(p->offset[a], -1);
             continue;
         }
         ck_assert_int_ge(p->offset[a], 0);
-        ck_assert_int_eq(p->offset[a] % 64, 0);
+        SAME(p->offset[a] % 64, 0);
         ck_assert_int_ge(p->size[a], p->elems[a] * 4);
         if (p->offset[a] + p->size[a] > end) end = p->offset[a] + p->size[a];
         for (int b = 0; b < a; b++) {
             bool together =
                 slots[b].kind == GN_SLOT_TEMP && slots[a].first <= slots[b].last && slots[b].first <= slots[a].last;
             bool apart = p->offset[a] + p->size[a] <= p->offset[b] || p->offset[b] + p->size[b] <= p->offset[a];
-            ck_assert_msg(!together || apart || !p->size[a] || !p->size[b], "slots %d and %d meet", a, b);
+            if (together && !apart && p->size[a] && p->size[b]) ck_abort_msg("slots %d and %d meet", a, b);
         }
     }
-    ck_assert_int_eq(p->bytes, end);
+    SAME(p->bytes, end);
     ck_assert_int_ge(p->bytes, p->floor);
     int64_t floor = 0;
     for (int l = 0; l < art.n_launches; l++) {
@@ -81,7 +81,7 @@ static void check_plan(const gn_plan *p)
             if (slots[a].kind == GN_SLOT_TEMP && slots[a].first <= l && l <= slots[a].last) alive += p->size[a];
         if (alive > floor) floor = alive;
     }
-    ck_assert_int_eq(p->floor, floor);
+    SAME(p->floor, floor);
 }
 
 START_TEST(random_lifetimes)

@@ -40,8 +40,8 @@ static void check_once(const probe *p, int64_t lo, int64_t hi)
 {
     for (int64_t i = 0; i < MOST; i++) {
         bool in = lo <= i && i < hi;
-        ck_assert_int_eq(atomic_load(&p->hits[i]), in);
-        ck_assert_int_eq(p->plain[i], in ? i * 3 + 1 : 0);
+        SAME(atomic_load(&p->hits[i]), in);
+        SAME(p->plain[i], in ? i * 3 + 1 : 0);
     }
 }
 
