@@ -164,7 +164,7 @@ static void low_carry(lower *L)
         low_ix x = low_index(gir_type_of(L->p, v), j);
         kir_id value = side == 0 ? low_value(L, e, &w, &x)
                        : carry   ? low_value(L, gir_in(L->p, v, 3), &w, &x)
-                                 : low_fconst(L, low_elem((gn_elem)gir_type_of(L->p, v)->elem), 0);
+                                 : low_const(L, low_elem((gn_elem)gir_type_of(L->p, v)->elem), 0);
         low_store_value(L, v, &L->row, j, value);
         if (n > 1) low_close(L);
         low_close(L);

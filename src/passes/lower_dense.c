@@ -243,8 +243,6 @@ void low_inner(lower *L)
 
 /* Partial sums ------------------------------------------------------------------------------------------------------ */
 
-static double start_of(int red) { return red == GIR_SUM ? 0 : red == GIR_RED_MAX ? -__builtin_inf() : __builtin_inf(); }
-
 /* out[j0 + j] = red over chunks c of part[c * n + j0 + j], j in [0, cols) */
 static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks, kir_id j0, int64_t cols)
 {
@@ -252,7 +250,7 @@ static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks,
     int64_t n = fu_elems(L->p, v);
     kir_id tile = kir_tile(L->k, low_at(L), e, cols);
     kir_id z = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
-    kir_tstore(L->k, low_at(L), tile, z, low_fconst(L, e, start_of(red)));
+    kir_tstore(L->k, low_at(L), tile, z, low_start(L, e, red));
     low_close(L);
     kir_id c = low_open(L, low_iconst(L, 0), chunks, 1, KIR_SERIAL, KIR_REDUCE);
     kir_id base = times_plus(L, c, n, j0);
@@ -264,7 +262,7 @@ static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks,
     kir_id none = kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), chunks);
     kir_id o = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
     kir_id sum = kir_tload(L->k, low_at(L), tile, o);
-    if (red != GIR_SUM) sum = kir_select(L->k, low_at(L), none, sum, low_fconst(L, e, 0));
+    if (red != GIR_SUM) sum = kir_select(L->k, low_at(L), none, sum, low_const(L, e, 0));
     int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
     kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, j0, o), sum);
     low_close(L);

@@ -84,8 +84,6 @@ static rows_plan plan_rows(lower *L)
 
 /* Passes over edges ------------------------------------------------------------------------------------------------- */
 
-static double start_of(int red) { return red == GIR_SUM ? 0 : red == GIR_RED_MAX ? -INFINITY : INFINITY; }
-
 static gn_elem member_elem(const lower *L, gir_id v) { return low_elem((gn_elem)gir_type_of(L->p, v)->elem); }
 
 static void fill_tile(lower *L, kir_id tile, int64_t n, kir_id value)
@@ -105,10 +103,11 @@ static void scatter_constant(lower *L, gir_id v, kir_id count)
     double c = gir_at(L->p, gir_in(L->p, v, 1))->attr.f;
     kir_id tile = kir_tile(L->k, low_at(L), e, fu_elems(L->p, v)), value;
     if (n->attr.i[1] == GIR_SUM)
-        value = kir_bin(L->k, low_at(L), KIR_FMUL, kir_cast(L->k, low_at(L), count, e), low_fconst(L, e, c));
+        value = kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? KIR_FMUL : KIR_IMUL, kir_cast(L->k, low_at(L), count, e),
+                        low_const(L, e, c));
     else
         value = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), count),
-                           low_fconst(L, e, c), low_fconst(L, e, 0));
+                           low_const(L, e, c), low_const(L, e, 0));
     fill_tile(L, tile, fu_elems(L->p, v), value);
     low_hold(L, v, &L->row, tile, L->depth);
 }
@@ -138,8 +137,7 @@ static kir_id *begin_accumulators(lower *L, const rows_plan *z, int pass)
         gir_id v = r->members.p[m];
         if (z->pass[m] != pass || edge_constant(L, gir_in(L->p, v, 1))) continue;
         tile[m] = kir_tile(L->k, low_at(L), member_elem(L, v), fu_elems(L->p, v));
-        double start = start_of((int)gir_at(L->p, v)->attr.i[1]);
-        fill_tile(L, tile[m], fu_elems(L->p, v), low_fconst(L, member_elem(L, v), start));
+        fill_tile(L, tile[m], fu_elems(L->p, v), low_start(L, member_elem(L, v), (int)gir_at(L->p, v)->attr.i[1]));
     }
     return tile;
 }
@@ -173,7 +171,7 @@ static void finish_accumulators(lower *L, const kir_id *tile, kir_id count)
         if (!tile[m]) continue;
         if (gir_at(L->p, v)->attr.i[1] != GIR_SUM) { /* of no edges: 0 */
             kir_id some = kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), count);
-            kir_id zero = low_fconst(L, member_elem(L, v), 0);
+            kir_id zero = low_const(L, member_elem(L, v), 0);
             kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE);
             kir_id now = kir_tload(L->k, low_at(L), tile[m], j);
             kir_tstore(L->k, low_at(L), tile[m], j, kir_select(L->k, low_at(L), some, now, zero));
@@ -291,7 +289,7 @@ static void begin_sinks(lower *L, rows_plan *z)
         int64_t n = fu_elems(L->p, v);
         kir_id tile = kir_tile(L->k, low_at(L), member_elem(L, v), n);
         GN_PUSH(L->arena, z->acc, tile);
-        fill_tile(L, tile, n, low_fconst(L, member_elem(L, v), start_of((int)gir_at(L->p, v)->attr.i[0])));
+        fill_tile(L, tile, n, low_start(L, member_elem(L, v), (int)gir_at(L->p, v)->attr.i[0]));
     }
 }
 

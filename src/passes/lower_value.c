@@ -82,13 +82,26 @@ kir_id low_iconst(lower *L, int64_t v)
 
 kir_id low_fconst(lower *L, gn_elem e, double v) { return kir_fconst(L->k, &L->levels[0].at, e, v); }
 
+kir_id low_const(lower *L, gn_elem e, double v)
+{
+    if (gn_elem_is_float(e)) return low_fconst(L, e, v);
+    return e == GN_BOOL ? kir_bconst(L->k, &L->levels[0].at, v != 0) : low_iconst(L, (int64_t)v);
+}
+
+kir_id low_start(lower *L, gn_elem e, int red)
+{
+    if (red == GIR_SUM) return low_const(L, e, 0);
+    if (gn_elem_is_float(e)) return low_fconst(L, e, red == GIR_RED_MAX ? -INFINITY : INFINITY);
+    return low_iconst(L, red == GIR_RED_MAX ? INT64_MIN : INT64_MAX);
+}
+
 kir_id low_sym_value(lower *L, gir_space_id s, int64_t per)
 {
     if (s == 0) return low_iconst(L, 1);
     const gir_space *sp = &L->p->spaces.p[s];
     if (sp->size >= 0) return low_iconst(L, (sp->size + per - 1) / per);
-    const low_sym *sym = &L->out->syms.p[low_sym_of(L, s, per)];
-    int k = kir_sym_add(L->k, sym->name);
+    int number = low_sym_of(L, s, per); /* may move the symbols */
+    int k = kir_sym_add(L->k, L->out->syms.p[number].name);
     for (uint32_t i = 0; i < L->int_memos.n; i++) {
         const int_memo *m = &L->int_memos.p[i];
         if (m->op == KIR_SYM && kir_at(L->k, m->result)->imm == k) return m->result;
@@ -370,10 +383,7 @@ static kir_id pad_value(lower *L, gir_id v, const where *w, low_ix *x)
     kir_id inner = low_value(L, o, w, &y);
     kir_id in = bin(L, KIR_AND, bin(L, KIR_ILE, low_iconst(L, 0), at), bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis])));
     gn_elem e = low_elem((gn_elem)n->type.elem);
-    kir_id zero = gn_elem_is_float(e) ? low_fconst(L, e, 0)
-                  : e == GN_BOOL      ? kir_bconst(L->k, &L->levels[0].at, false)
-                                      : low_iconst(L, 0);
-    return kir_select(L->k, low_at(L), in, inner, zero);
+    return kir_select(L->k, low_at(L), in, inner, low_const(L, e, 0));
 }
 
 static kir_id concat_value(lower *L, gir_id v, const where *w, low_ix *x)
@@ -407,7 +417,12 @@ static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
         where none = {.level = w->level};
         return low_value(L, o, &none, &y);
     }
-    return low_load(L, low_buffer_of_value(L, o), index_lin(L, x));
+    while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
+    if (L->f->place[o] != FU_INLINE) return low_load(L, low_buffer_of_value(L, o), index_lin(L, x));
+    kir_id n = low_iconst(L, fu_elems(L->p, o)), lin = index_lin(L, x);
+    where row = low_node_at(L, gir_type_of(L->p, o)->space, low_int(L, KIR_IDIV, lin, n));
+    low_ix y = low_index(gir_type_of(L->p, o), low_int(L, KIR_IMOD, lin, n));
+    return low_value(L, o, &row, &y);
 }
 
 static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
@@ -501,11 +516,6 @@ static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id ou
     return x;
 }
 
-static double identity_of(int red)
-{
-    return red == GIR_SUM ? 0 : red == GIR_RED_MAX ? -INFINITY : INFINITY;
-}
-
 /* Lanes run along the reduced axis where that is the last one and not tiny, else along the results. */
 static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile)
 {
@@ -516,7 +526,7 @@ static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile)
     bool along = (n->attr.i[1] >> (t->rank - 1) & 1) && (ins > 4 || outs == 1);
     gn_elem e = low_elem((gn_elem)n->type.elem);
     kir_id j = low_open_n(L, outs, KIR_VECTOR, KIR_NONE);
-    kir_tstore(L->k, low_at(L), tile, j, low_fconst(L, e, identity_of((int)n->attr.i[0])));
+    kir_tstore(L->k, low_at(L), tile, j, low_start(L, e, (int)n->attr.i[0]));
     low_close(L);
     kir_id out, in;
     int64_t outer = along ? outs : ins, lanes = along ? ins : outs;
@@ -588,9 +598,7 @@ static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
     kir_id i;
     switch ((gir_op)n->op) {
     case GIR_CONST:
-        if (gn_elem_is_float(e)) return low_fconst(L, e, n->attr.f);
-        if (e == GN_BOOL) return kir_bconst(L->k, &L->levels[0].at, n->attr.f != 0);
-        return low_iconst(L, (int64_t)n->attr.f);
+        return low_const(L, e, n->attr.f);
     case GIR_IOTA:
         if (n->attr.i[0] >= 0) index_comp(L, x);
         i = n->attr.i[0] < 0 ? user_row(L, w) : x->comp[n->attr.i[0]];
