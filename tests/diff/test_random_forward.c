@@ -1,0 +1,7 @@
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: ../support/random_diff.c ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/run_compiled.c ../support/run_data.c */
+/* timeout: 600 */
+/* Random programs: evaluators and compiled code agree. */
+#include "support/random_diff.h"
+
+int main(void) { return random_diff("random programs", &(random_gir_options){.values = 0}, 2000); }
