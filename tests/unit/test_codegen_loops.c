@@ -166,6 +166,18 @@ static const pattern patterns[] = {
                "%11 = ilt 3, %3 if %11 { %12 = isub %3, 4 %13 = load i64 %z[%4] %14 = cast f32 %13\n"
                "%15 = load f32 %y[%12] %16 = fadd f32 %14, %15 store %o[%4], %16 } }}}",
      0, 9},
+    {"division below zero behind an if",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] read_write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS("%3") "%4 = iadd %2, %3 %5 = ile 5, %4 if %5 { %6 = isub %4, 5 %7 = idiv %6, 3 %8 = "
+                                       "imod %6, 3 %9 = iadd %7, %8\n"
+                                       "%10 = imin %9, %4 %11 = load f32 %x[%10] store %o[%4], %11 } }}}",
+     0, 0},
+    {"negative base",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, # %20 = isub %1, n %21 = imul %20, 8\n" COLUMNS(
+         "%3") "%4 = iadd %21, %3 %5 = iadd %4, 800 %6 = idiv %5, 8 %7 = isub %6, 97 %8 = imod %7, #\n"
+               "%9 = load f32 %x[%8] %10 = iadd %2, %3 store %o[%10], %9 }}}",
+     0, 0},
     {"f64",
      "kernel @p (sym n, %x: f64[n * #] read, %o: f64[n * #] write, %s: f64[n] write) {" ROWS
      "%2 = imul %1, # %20 = tile f64 # %21 = tile f64 1 tstore %21[0], 0.0:f64\n" COLUMNS(
@@ -256,6 +268,11 @@ static const pattern run_time[] = {
      "for %5 in %2 .. %4 step 1 vector reduce { %6 = load f32 %x[%5] tacc sum %20[0], %6 }\n"
      "%7 = tload f32 %20[0] store %o[%1], %7 }}",
      1e-5, 30},
+    {"division below zero in lanes that do not run",
+     "kernel @p (sym n, %x: f32[n + 20] read, %o: f32[n] write) {\n"
+     "for %1 in 0 .. n step 1 vector none { %2 = isub n, 1 %3 = isub %2, %1 %4 = idiv %3, 7 %5 = imod %3, 7\n"
+     "%6 = iadd %4, %5 %7 = load f32 %x[%6] store %o[%1], %7 }}",
+     0, 0},
     {"tile from a serial loop",
      "kernel @p (sym n, %x: f32[n * 5] read, %o: f32[n * 5] write) {\n"
      "for %1 in 0 .. n step 1 thread none { %20 = tile f32 5 %2 = imul %1, 5\n"
@@ -339,6 +356,18 @@ START_TEST(refusals)
     refused(gn_cpu_compile(&k, 1, &o, &image, NULL), GN_ERR_BACKEND, "pentium", "unknown cpu");
     ck_assert(gn_cpu_limits(NULL).lanes >= 4 && gn_cpu_limits("x86-64-v3").lanes == 8);
     ck_assert(strlen(gn_cpu_name()) > 3);
+}
+END_TEST
+
+/* Named machines: code for another one is made even where it cannot run. */
+START_TEST(named_machines)
+{
+    static const char *const cpu[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "native"};
+    gn_buf b = {.arena = &arena};
+    gn_codegen_options o = {.opt_level = 1, .cpu = cpu[_i]};
+    const kir_kernel *k = verified(with_number(patterns[0].text, 64));
+    succeeded(gn_cpu_emit(&k, 1, &o, GN_EMIT_ASM, &b), cpu[_i]);
+    if (_i < 3) ck_assert_ptr_nonnull(strstr(b.p, &"xmm\0ymm\0zmm"[4 * _i]));
 }
 END_TEST
 
@@ -431,6 +460,7 @@ int main(void)
     tcase_add_loop_test(c, gemm_tiles, 1, 36);
     tcase_add_test(c, refusals);
     tcase_add_test(c, many_kernels);
+    tcase_add_loop_test(c, named_machines, 0, 4);
     tcase_add_test(c, texts);
     tcase_add_loop_test_raise_signal(c, sanitized_faults, SIGABRT, 0, 4);
     tcase_add_test(c, sanitized_runs);

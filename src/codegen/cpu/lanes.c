@@ -185,7 +185,7 @@ static cg_val divmod_split(cg *c, const cg_val *a, int64_t d, bool mod)
     }
     cg_val r = cg_lanes_const(c, GN_I64, p);
     if (mod || !a->v) return r;
-    r.v = LLVMBuildExactUDiv(c->b, a->v, cg_i64(c, d), "");
+    r.v = LLVMBuildExactSDiv(c->b, a->v, cg_i64(c, d), "");
     r.mult = a->mult / d;
     return r;
 }
@@ -205,7 +205,17 @@ static cg_val divmod_lanes(cg *c, const cg_val *a, int64_t d, bool mod)
     first.off = NULL;
     first.c += low;
     LLVMValueRef x = cg_scalar(c, &first), div = cg_i64(c, d);
-    LLVMValueRef q = LLVMBuildUDiv(c->b, x, div, ""), r = LLVMBuildURem(c->b, x, div, "");
+    LLVMValueRef q, r;
+    if (c->mask.kind == CG_NONE || (c->mask_tail && a->off[0] == low)) { /* the lowest lane runs: x is not negative */
+        q = LLVMBuildUDiv(c->b, x, div, "");
+        r = LLVMBuildURem(c->b, x, div, "");
+    } else {
+        q = LLVMBuildSDiv(c->b, x, div, "");
+        r = LLVMBuildSRem(c->b, x, div, "");
+        LLVMValueRef below = LLVMBuildICmp(c->b, LLVMIntSLT, r, cg_i64(c, 0), "");
+        q = LLVMBuildAdd(c->b, q, LLVMBuildSExt(c->b, below, c->i64, ""), "");
+        r = LLVMBuildAdd(c->b, r, cg_sel(c, below, div, cg_i64(c, 0)), "");
+    }
     LLVMTypeRef v32 = cg_vec(c->i32, c->lanes), v64 = cg_vec(c->i64, c->lanes);
     LLVMValueRef t = LLVMBuildAdd(c->b, cg_splat(c, LLVMBuildTrunc(c->b, r, c->i32, ""), c->lanes),
                                   cg_const_lanes(c->i32, o, c->lanes), "");

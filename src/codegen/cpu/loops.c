@@ -43,25 +43,73 @@ LLVMValueRef cg_any(cg *c, LLVMValueRef mask)
 
 static int64_t known_factor(const cg_val *v) { return cg_gcd(v->v ? v->mult : 0, v->c); }
 
-/* for iv = lo; iv < hi; iv += step, tested at the bottom behind a test before. */
-static void serial_loop(cg *c, kir_id loop, LLVMValueRef lo, LLVMValueRef hi, int64_t step, int64_t mult, int64_t scale)
+/* About how many vector instructions a block becomes; 1000 and more: not worth knowing. */
+static int64_t weight(const cg *c, kir_id first)
 {
-    const kir_inst *in = kir_at(c->k, loop);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "loop"), after = cg_new_block(c, "end");
-    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, lo, hi, ""), body, after);
-    LLVMPositionBuilderAtEnd(c->b, body);
-    LLVMValueRef iv = LLVMBuildPhi(c->b, c->i64, "");
-    c->val[loop] = cg_int_value(iv, mult);
-    if (scale != 1) {
-        cg_val k = cg_int(scale);
-        c->val[loop] = cg_imul(c, &c->val[loop], &k);
+    int64_t sum = 0;
+    for (kir_id i = first; i && sum < 1000; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        int64_t times = 1;
+        if (in->op == KIR_FOR) {
+            const kir_inst *a = kir_at(c->k, in->a), *b = kir_at(c->k, in->b);
+            if (a->op != KIR_CONST || b->op != KIR_CONST || in->unit == KIR_SERIAL) return 1000;
+            times = (b->imm - a->imm + in->imm - 1) / in->imm;
+            if (in->unit == KIR_VECTOR) times = (times + c->target->lanes - 1) / c->target->lanes;
+            sum += times * weight(c, in->body);
+        } else if (in->op == KIR_IF) {
+            sum += 4 + weight(c, in->body);
+        } else if (in->op != KIR_CONST && in->op != KIR_SYM && in->op != KIR_TILE) {
+            bool function = in->op == KIR_FPOW || (in->op >= KIR_EXP && in->op <= KIR_ERF) || in->op == KIR_RANDOM;
+            sum += function ? 30 : 1;
+        }
     }
-    cg_block(c, in->body);
-    LLVMValueRef next = LLVMBuildNSWAdd(c->b, iv, cg_i64(c, step), "");
+    return sum;
+}
+
+int cg_copies(const cg *c, kir_id body)
+{
+    int64_t w = weight(c, body);
+    return w <= 8 ? 4 : w <= 20 ? 2 : 1;
+}
+
+typedef struct counted {
+    kir_id loop;
+    LLVMValueRef lo, hi;
+    int64_t step, mult, scale; /* of the counter; the induction variable is scale times as much */
+} counted;
+
+/* for i = lo; i < hi; i += copies * step, tested at the bottom behind a test before.  Returns where i ended. */
+static LLVMValueRef loop_of_copies(cg *c, const counted *l, LLVMValueRef hi, int copies)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "loop"), after = cg_new_block(c, "end");
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, l->lo, hi, ""), body, after);
+    LLVMPositionBuilderAtEnd(c->b, body);
+    LLVMValueRef at = LLVMBuildPhi(c->b, c->i64, "");
+    for (int n = 0; n < copies && !c->fail; n++) {
+        cg_val iv = cg_int_value(at, l->mult), ahead = cg_int(n * l->step), scale = cg_int(l->scale);
+        iv = cg_iadd(c, &iv, &ahead);
+        c->val[l->loop] = cg_imul(c, &iv, &scale);
+        cg_block(c, kir_at(c->k, l->loop)->body);
+    }
+    LLVMValueRef next = LLVMBuildNSWAdd(c->b, at, cg_i64(c, copies * l->step), "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
     LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, hi, ""), body, after);
-    LLVMAddIncoming(iv, (LLVMValueRef[]){lo, next}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    LLVMAddIncoming(at, (LLVMValueRef[]){l->lo, next}, (LLVMBasicBlockRef[]){before, latch}, 2);
     LLVMPositionBuilderAtEnd(c->b, after);
+    LLVMValueRef end = LLVMBuildPhi(c->b, c->i64, "");
+    LLVMAddIncoming(end, (LLVMValueRef[]){l->lo, next}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    return end;
+}
+
+/* Loops with a short body go round several iterations at a time: fewer branches, and the rows of a sparse matrix end in
+ * fewer places that have to be predicted. */
+static void serial_loop(cg *c, counted l)
+{
+    const kir_inst *in = kir_at(c->k, l.loop);
+    int copies = in->unit == KIR_THREAD ? 1 : cg_copies(c, in->body);
+    if (copies > 1)
+        l.lo = loop_of_copies(c, &l, LLVMBuildNSWSub(c->b, l.hi, cg_i64(c, (copies - 1) * l.step), ""), copies);
+    loop_of_copies(c, &l, l.hi, 1);
 }
 
 static bool written_out(cg *c, kir_id loop, const cg_val *lo, const cg_val *hi)
@@ -113,7 +161,7 @@ void cg_for(cg *c, kir_id loop)
         return;
     }
     if (in->unit == KIR_THREAD) {
-        serial_loop(c, loop, LLVMGetParam(c->fn, 2), LLVMGetParam(c->fn, 3), 1, 1, in->imm);
+        serial_loop(c, (counted){loop, LLVMGetParam(c->fn, 2), LLVMGetParam(c->fn, 3), 1, 1, in->imm});
         return;
     }
     if (cg_const(&lo) && cg_const(&hi) && cg_flat(&lo) && cg_flat(&hi) && lo.c >= hi.c) return;
@@ -126,7 +174,8 @@ void cg_for(cg *c, kir_id loop)
         return;
     }
     if (written_out(c, loop, &lo, &hi)) return;
-    serial_loop(c, loop, cg_scalar(c, &lo), cg_scalar(c, &hi), in->imm, cg_gcd(known_factor(&lo), in->imm), 1);
+    int64_t mult = cg_gcd(known_factor(&lo), in->imm);
+    serial_loop(c, (counted){loop, cg_scalar(c, &lo), cg_scalar(c, &hi), in->imm, mult, 1});
 }
 
 static void masked_if(cg *c, kir_id id, const cg_val *cond)

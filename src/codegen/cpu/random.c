@@ -15,8 +15,11 @@ static LLVMValueRef shift(cg *c, LLVMValueRef x, int n)
     return LLVMBuildLShr(c->b, x, cg_const_i(LLVMTypeOf(x), n), "");
 }
 
-/* Word 1 in the upper half, word 0 in the lower, as gn_philox2x32. Upper halves of c0 and c1 may hold anything. */
-static LLVMValueRef philox(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
+typedef struct words {
+    LLVMValueRef w0, w1; /* in the lower halves of 64-bit lanes; the upper halves hold anything */
+} words;
+
+static words philox(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
 {
     LLVMTypeRef t = LLVMTypeOf(c0);
     for (int r = 0; r < GN_PHILOX_ROUNDS; r++) {
@@ -26,11 +29,11 @@ static LLVMValueRef philox(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef
         c0 = LLVMBuildXor(c->b, LLVMBuildXor(c->b, shift(c, p, 32), k, ""), c1, "");
         c1 = p;
     }
-    return LLVMBuildOr(c->b, LLVMBuildShl(c->b, c1, cg_const_i(t, 32), ""), low32(c, c0), "");
+    return (words){c0, c1};
 }
 
 /* The block of counter `half` = element >> 1. */
-static LLVMValueRef block(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef key)
+static words block(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef key)
 {
     LLVMTypeRef t = LLVMTypeOf(half);
     int64_t spread = (uint32_t)((uint32_t)site * GN_PHILOX_W);
@@ -38,20 +41,19 @@ static LLVMValueRef block(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef k
     return philox(c, half, c1, key);
 }
 
-static LLVMValueRef to_uniform(cg *c, LLVMValueRef words)
+static LLVMValueRef to_uniform(cg *c, LLVMValueRef bits)
 {
-    LLVMValueRef w = LLVMBuildLShr(c->b, words, cg_const_i(LLVMTypeOf(words), 8), "");
+    LLVMValueRef w = LLVMBuildLShr(c->b, bits, cg_const_i(LLVMTypeOf(bits), 8), "");
     LLVMTypeRef f = cg_like(c->f32, w);
     return LLVMBuildFMul(c->b, LLVMBuildSIToFP(c->b, w, f, ""), cg_const_f(f, 0x1p-24), "");
 }
 
 static LLVMValueRef one_each(cg *c, LLVMValueRef element, int64_t site, LLVMValueRef key)
 {
-    LLVMTypeRef t = LLVMTypeOf(element);
-    LLVMValueRef w = block(c, shift(c, element, 1), site, key);
-    LLVMValueRef odd = LLVMBuildAnd(c->b, element, cg_const_i(t, 1), "");
-    LLVMValueRef by = LLVMBuildShl(c->b, odd, cg_const_i(t, 5), "");
-    return LLVMBuildTrunc(c->b, LLVMBuildLShr(c->b, w, by, ""), cg_like(c->i32, element), "");
+    LLVMTypeRef half = cg_like(c->i32, element);
+    words w = block(c, shift(c, element, 1), site, key);
+    LLVMValueRef odd = LLVMBuildTrunc(c->b, element, cg_like(c->i1, element), "");
+    return cg_sel(c, odd, LLVMBuildTrunc(c->b, w.w1, half, ""), LLVMBuildTrunc(c->b, w.w0, half, ""));
 }
 
 /* The words of `lanes` consecutive elements from 2 * half on. */
@@ -61,7 +63,12 @@ static LLVMValueRef pairs(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef k
     int64_t step[CG_MAX_LANES];
     for (int i = 0; i < n; i++) step[i] = i;
     LLVMValueRef at = LLVMBuildAdd(c->b, cg_splat(c, half, n), cg_const_lanes(c->i64, step, n), "");
-    return LLVMBuildBitCast(c->b, block(c, at, site, key), cg_vec(c->i32, c->lanes), "");
+    words w = block(c, at, site, key);
+    LLVMTypeRef halves = cg_vec(c->i32, c->lanes);
+    int map[CG_MAX_LANES];
+    for (int l = 0; l < c->lanes; l++) map[l] = l % 2 ? c->lanes + l - 1 : l;
+    return cg_shuffle(c, LLVMBuildBitCast(c->b, w.w0, halves, ""), LLVMBuildBitCast(c->b, w.w1, halves, ""), map,
+                      c->lanes);
 }
 
 static LLVMValueRef consecutive(cg *c, const cg_val *element, int64_t site, LLVMValueRef key)
@@ -74,9 +81,9 @@ static LLVMValueRef consecutive(cg *c, const cg_val *element, int64_t site, LLVM
     if (even_base && first.c % 2 == 0) return w;
     int map[CG_MAX_LANES];
     for (int l = 0; l < c->lanes; l++) map[l] = l + 1;
-    LLVMValueRef beyond = block(c, LLVMBuildAdd(c->b, half, cg_i64(c, c->lanes / 2), ""), site, key);
+    words beyond = block(c, LLVMBuildAdd(c->b, half, cg_i64(c, c->lanes / 2), ""), site, key);
     LLVMValueRef next = LLVMBuildInsertElement(c->b, LLVMGetPoison(LLVMTypeOf(w)),
-                                               LLVMBuildTrunc(c->b, beyond, c->i32, ""), cg_i32(c, 0), "");
+                                               LLVMBuildTrunc(c->b, beyond.w0, c->i32, ""), cg_i32(c, 0), "");
     LLVMValueRef later = cg_shuffle(c, w, next, map, c->lanes);
     if (even_base) return later;
     return cg_sel(c, LLVMBuildTrunc(c->b, e, c->i1, ""), later, w);
@@ -94,20 +101,19 @@ cg_val cg_random(cg *c, int64_t site, const cg_val *key, const cg_val *element)
 {
     if (cg_flat(key) && cg_flat(element))
         return cg_result(c, GN_F32, true, to_uniform(c, one_each(c, cg_scalar(c, element), site, cg_scalar(c, key))));
-    LLVMValueRef words;
+    LLVMValueRef bits;
     if (cg_flat(key) && is_consecutive(c, element))
-        words = consecutive(c, element, site, cg_scalar(c, key));
+        bits = consecutive(c, element, site, cg_scalar(c, key));
     else
-        words = one_each(c, cg_as_vector(c, element), site, cg_as_vector(c, key));
-    return cg_result(c, GN_F32, false, to_uniform(c, words));
+        bits = one_each(c, cg_as_vector(c, element), site, cg_as_vector(c, key));
+    return cg_result(c, GN_F32, false, to_uniform(c, bits));
 }
 
 static LLVMValueRef key_of(cg *c, LLVMValueRef seed, LLVMValueRef step)
 {
-    LLVMTypeRef t = LLVMTypeOf(seed);
-    LLVMValueRef a = philox(c, seed, shift(c, seed, 32), cg_const_i(t, 0x5bd1e995));
-    LLVMValueRef b = philox(c, step, shift(c, step, 32), low32(c, a));
-    return low32(c, LLVMBuildXor(c->b, b, shift(c, a, 32), ""));
+    words a = philox(c, seed, shift(c, seed, 32), cg_const_i(LLVMTypeOf(seed), 0x5bd1e995));
+    words b = philox(c, step, shift(c, step, 32), low32(c, a.w0));
+    return low32(c, LLVMBuildXor(c->b, b.w0, a.w1, ""));
 }
 
 cg_val cg_rng_key(cg *c, const cg_val *seed, const cg_val *step)

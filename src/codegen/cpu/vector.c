@@ -110,22 +110,40 @@ static void rest(cg *c, vloop *v, int64_t from, int n)
     }
 }
 
-/* A loop over `count` whole chunks (a value above 0), from iteration 0. */
-static void chunk_loop(cg *c, vloop *v, LLVMValueRef count)
+/* A loop over whole chunks from iteration `from` up to `to`, a multiple of the chunks' width; returns where it ended. */
+static LLVMValueRef chunks_at_once(cg *c, vloop *v, LLVMValueRef from, LLVMValueRef to, int copies)
 {
     LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "chunk"),
                       after = cg_new_block(c, "chunks");
-    cg_goto(c, body);
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, from, to, ""), body, after);
+    LLVMPositionBuilderAtEnd(c->b, body);
     LLVMValueRef n = LLVMBuildPhi(c->b, c->i64, "");
-    cg_val at = cg_int_value(n, v->width), step = cg_int(v->in->imm);
-    at = cg_imul(c, &at, &step);
-    at = cg_iadd(c, &v->lo, &at);
-    chunk(c, v, &at, v->width, v->width);
-    LLVMValueRef next = LLVMBuildNSWAdd(c->b, n, cg_i64(c, v->width), "");
+    for (int i = 0; i < copies && !c->fail; i++) {
+        cg_val at = cg_int_value(n, v->width), ahead = cg_int(i * v->width), step = cg_int(v->in->imm);
+        at = cg_iadd(c, &at, &ahead);
+        at = cg_imul(c, &at, &step);
+        at = cg_iadd(c, &v->lo, &at);
+        chunk(c, v, &at, v->width, v->width);
+    }
+    LLVMValueRef next = LLVMBuildNSWAdd(c->b, n, cg_i64(c, copies * v->width), "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
-    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, count, ""), body, after);
-    LLVMAddIncoming(n, (LLVMValueRef[]){cg_i64(c, 0), next}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, to, ""), body, after);
+    LLVMAddIncoming(n, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, latch}, 2);
     LLVMPositionBuilderAtEnd(c->b, after);
+    LLVMValueRef end = LLVMBuildPhi(c->b, c->i64, "");
+    LLVMAddIncoming(end, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    return end;
+}
+
+static void chunk_loop(cg *c, vloop *v, LLVMValueRef count)
+{
+    int copies = cg_copies(c, v->in->body);
+    LLVMValueRef from = cg_i64(c, 0);
+    if (copies > 1) {
+        LLVMValueRef to = LLVMBuildNSWSub(c->b, count, cg_i64(c, (copies - 1) * v->width), "");
+        from = chunks_at_once(c, v, from, to, copies);
+    }
+    chunks_at_once(c, v, from, count, 1);
 }
 
 static void constant_trip(cg *c, vloop *v, int64_t n)
@@ -166,17 +184,13 @@ static void masked_tail(cg *c, vloop *v, LLVMValueRef done, LLVMValueRef left)
 
 static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
 {
-    LLVMBasicBlockRef main = cg_new_block(c, "main"), last = cg_new_block(c, "last");
     cg_val length = cg_isub(c, hi, &v->lo), up = cg_int(v->in->imm - 1);
     length = cg_iadd(c, &length, &up);
     LLVMValueRef n = cg_scalar(c, &length), zero = cg_i64(c, 0);
     n = cg_binary(c, "llvm.smax", n, zero);
     if (v->in->imm > 1) n = LLVMBuildUDiv(c->b, n, cg_i64(c, v->in->imm), "");
     LLVMValueRef whole = LLVMBuildAnd(c->b, n, cg_i64(c, -(int64_t)v->width), "");
-    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntNE, whole, zero, ""), main, last);
-    LLVMPositionBuilderAtEnd(c->b, main);
     chunk_loop(c, v, whole);
-    cg_goto(c, last);
     if (v->width > 1) masked_tail(c, v, whole, LLVMBuildSub(c->b, n, whole, ""));
 }
 
