@@ -1,0 +1,36 @@
+/* links: base ir frontend */
+/* Any text through lexer, parser and elaborator: no crash, no leak, no endless work; what elaborates verifies (which
+ * gn_elaborate checks itself: a GN_ERR_INTERNAL is a defect). */
+#include "frontend/frontend.h"
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    gn_arena a;
+    jmp_buf oom;
+    gn_ast *ast;
+    gn_model *m;
+    const gn_data_shape shapes[] = {{8, 3, 0, false}, {8, 3, 2, true}, {5, 0, 0, false}};
+    gn_arena_init(&a);
+    a.limit = (size_t)1 << 30;
+    a.oom = &oom;
+    if (setjmp(oom)) {
+        gn_arena_free(&a);
+        return 0;
+    }
+    gn_status *s = gn_parse(&a, (const char *)data, size, "fuzz.gnn", &ast);
+    if (!s) {
+        gn_buf b = {.arena = &a};
+        gn_ast_print(ast, &b);
+        s = gn_elaborate(&a, ast, NULL, &shapes[size % 3], 0, NULL, &m);
+    }
+    if (gn_status_code(s) == GN_ERR_INTERNAL) abort();
+    gn_status_free(s);
+    gn_arena_free(&a);
+    return 0;
+}
