@@ -20,7 +20,7 @@ static const gn_option options[] = {
      "how hard to optimise: eager (0), default (1), reduce-overhead (2),\n"
      "max-autotune (3) or max-autotune-no-cudagraphs",
      modes},
-    {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL, "NAME=VALUE",
+    {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | GN_COMMAND_opt, "NAME=VALUE",
      "set a hyperparameter of the model; repeatable"},
     {"emit", 0, GN_OPTION_CHOICE, AT(emit), GN_COMMAND_compile, "WHAT",
      "print a stage and stop: ast, gir (tensor IR), kir (loop IR),\nllvm, asm, obj or dot (the tensor IR as a drawing)",
@@ -30,7 +30,7 @@ static const gn_option options[] = {
     {"output", 'o', GN_OPTION_STRING, AT(output), GN_COMMAND_compile | GN_COMMAND_opt | GN_COMMAND_reduce, "FILE",
      "where the result goes (default: standard output)"},
     {"pass-limit", 0, GN_OPTION_INT, AT(pass_limit), MODEL | GN_COMMAND_opt, "N",
-     "stop after the first N changes that passes make, to bisect one", NULL, 0, INT64_MAX},
+     "stop after the first N runs of a pass, to bisect one", NULL, 0, INT32_MAX},
 
     {"data", 0, GN_OPTION_STRING, AT(data), MODEL, "PATH",
      "the graph, a file or a folder (default: a small built-in one)"},
@@ -50,7 +50,7 @@ static const gn_option options[] = {
     {"predictions", 0, GN_OPTION_STRING, AT(predictions), DATA, "FILE", "write what the model says of every node"},
 
     {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on T threads (default: one a core)", NULL, 1, 4096},
-    {"repeat", 0, GN_OPTION_INT, AT(repeat), DATA, "N", "time N runs", NULL, 1, INT64_MAX},
+    {"repeat", 0, GN_OPTION_INT, AT(repeat), GN_COMMAND_run, "N", "time N runs", NULL, 1, 10000000},
     {"json", 0, GN_OPTION_FLAG, AT(json), MODEL, NULL, "print the report as JSON"},
     {"quiet", 'q', GN_OPTION_FLAG, AT(quiet), ALL, NULL, "no progress, no remarks"},
     {"verbose", 'v', GN_OPTION_COUNT, AT(verbose), ALL, NULL, "say more; twice, even more"},

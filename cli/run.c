@@ -1,31 +1,5 @@
 #include "cli/session.h"
 
-#include "runtime/data/tensorfile.h"
-
-#include <math.h>
-#include <string.h>
-
-/* Predicted classes, and the logits beside them in .npz files. */
-static gn_status *write_predictions(const gn_cli *cli, const gn_session *s)
-{
-    const char *path = cli->opt.predictions;
-    int64_t classes, n = s->data->n_nodes;
-    const float *out = gn_session_logits(s, &classes);
-    int32_t *label = GN_NEW_N(cli->arena, int32_t, n + 1);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t c = 1; c < classes; c++)
-            if (out[i * classes + c] > out[i * classes + label[i]]) label[i] = (int32_t)c;
-    gn_named_tensor t[2] = {{.name = (char *)(uintptr_t) "logits", .elem = GN_F32, .rank = 2, .dim = {n, classes}, .data = (void *)(uintptr_t)out},
-                            {.name = (char *)(uintptr_t) "prediction", .elem = GN_I32, .rank = 1, .dim = {n}, .data = label}};
-    size_t length = strlen(path);
-    if (length > 4 && !strcmp(path + length - 4, ".csv")) return gn_csv_write(path, "prediction", &t[1]);
-    if (length > 4 && !strcmp(path + length - 4, ".npz")) {
-        gn_tensor_file f = {.n = 2, .tensors = t};
-        return gn_npz_write(path, &f);
-    }
-    GN_FAIL(GN_ERR_USAGE, "--predictions %s: expected a name that ends in .npz or .csv", path);
-}
-
 static gn_status *json_metrics(gn_json *j, const gn_session *s)
 {
     int64_t classes;
@@ -85,10 +59,14 @@ static gn_status *report_json(const gn_session *s, double *us, int64_t n)
 
 static void report_text(const gn_session *s, double *us, int64_t n, bool trained)
 {
-    double train = gn_session_accuracy(s, s->data->train_mask), val = gn_session_accuracy(s, s->data->val_mask);
-    double test = gn_session_accuracy(s, s->data->test_mask);
-    if (!trained) printf("weights are random (seed %llu): --weights FILE loads trained ones\n", (unsigned long long)s->opt.seed);
-    if (!isnan(test)) printf("accuracy train %.2f%% val %.2f%% test %.2f%%\n", 100 * train, 100 * val, 100 * test);
+    char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
+    const gn_dataset *d = s->data;
+    if (!trained)
+        printf("weights are random (seed %llu): --weights FILE loads trained ones\n", (unsigned long long)s->opt.seed);
+    if (d->y)
+        printf("accuracy train %s val %s test %s\n", gn_cli_percent(train, gn_session_accuracy(s, d->train_mask), 2),
+               gn_cli_percent(val, gn_session_accuracy(s, d->val_mask), 2),
+               gn_cli_percent(test, gn_session_accuracy(s, d->test_mask), 2));
     printf("inference %.1f us (median of %lld), compiled in %.1f ms\n", gn_cli_median(us, n), (long long)n,
            s->frontend_ms + s->compile_ms);
 }
@@ -106,7 +84,7 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
         us[k] = (gn_now_ms() - t0) * 1e3;
     }
     if (cli->opt.verbose) gn_cli_profile("eval", &s->eval);
-    if (cli->opt.predictions) GN_TRY(write_predictions(cli, s));
+    if (cli->opt.predictions) GN_TRY(gn_cli_write_predictions(cli, s));
     if (cli->opt.json) return report_json(s, us, n);
     report_text(s, us, n, cli->opt.weights != NULL);
     return NULL;

@@ -25,10 +25,12 @@ gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
     *out = (gn_session_options){.path = cli->args.p[0], .epochs = o->epochs, .pass_limit = (int)o->pass_limit};
     out->data = (gn_data_options){.path = o->data, .split = o->split < 0 ? 0 : (int)o->split,
                                   .normalize_rows = tri(o->normalize), .undirected = tri(o->undirected)};
+    out->weights = o->weights;
     out->seed = o->seed < 0 ? 0 : (uint64_t)o->seed;
     out->data.seed = out->seed;
     out->threads = o->threads < 0 ? 0 : (int)o->threads;
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
+    GN_TRY(gn_cli_check_predictions(o->predictions));
     return defines_of(cli, out);
 }
 
@@ -51,6 +53,13 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_string(j, "device", "cpu");
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
+}
+
+const char *gn_cli_percent(char text[GN_CLI_PERCENT], double fraction, int digits)
+{
+    if (isnan(fraction)) return "-";
+    snprintf(text, GN_CLI_PERCENT, "%.*f%%", digits, 100 * fraction);
+    return text;
 }
 
 static int by_value(const void *a, const void *b)

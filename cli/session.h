@@ -14,6 +14,14 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s);
 /* model, data, nodes, edges, device, threads, mode: the head of every report. */
 void gn_cli_json_head(gn_json *j, const gn_session *s);
 
+/* A fraction as a percentage with so many digits, "-" where it is NaN: nothing was counted. */
+enum { GN_CLI_PERCENT = 32 };
+const char *gn_cli_percent(char text[GN_CLI_PERCENT], double fraction, int digits);
+
+/* Of the last forward pass: predicted classes as .csv; those and the logits as .npz. */
+GN_NODISCARD gn_status *gn_cli_check_predictions(const char *path); /* the name alone, before the work; NULL is fine */
+GN_NODISCARD gn_status *gn_cli_write_predictions(const gn_cli *cli, const gn_session *s);
+
 /* Where the time of a unit's runs went, launch by launch, on standard error; profiling must be on. */
 void gn_cli_profile(const char *name, const gn_unit *u);
 

@@ -16,8 +16,10 @@ static void show(void *ctx, const gn_epoch *e)
     double now = gn_now_ms();
     if (e->epoch != e->epochs && now - p->last < 100) return;
     p->last = now;
-    fprintf(stderr, "\repoch %lld/%lld  loss %.4f  train %.1f%%  val %.1f%%  test %.1f%% ", (long long)e->epoch,
-            (long long)e->epochs, e->loss, 100 * e->train_acc, 100 * e->val_acc, 100 * e->test_acc);
+    char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
+    fprintf(stderr, "\repoch %lld/%lld  loss %.4f  train %s  val %s  test %s ", (long long)e->epoch,
+            (long long)e->epochs, e->loss, gn_cli_percent(train, e->train_acc, 1), gn_cli_percent(val, e->val_acc, 1),
+            gn_cli_percent(test, e->test_acc, 1));
 }
 
 static void spread(const gn_fit *fits, int64_t n, double *mean, double *std)
@@ -33,11 +35,11 @@ static void spread(const gn_fit *fits, int64_t n, double *mean, double *std)
 static double *all_steps(const gn_cli *cli, const gn_fit *fits, int64_t n, int64_t *count)
 {
     int64_t total = 0;
-    for (int64_t k = 0; k < n; k++) total += fits[k].epochs;
+    for (int64_t k = 0; k < n; k++) total += fits[k].n_steps;
     double *x = GN_NEW_N(cli->arena, double, total + 1);
     *count = 0;
     for (int64_t k = 0; k < n; k++)
-        for (int64_t e = fits[k].epochs > 1 ? 1 : 0; e < fits[k].epochs; e++) x[(*count)++] = fits[k].step_us[e];
+        for (int64_t e = fits[k].n_steps > 1 ? 1 : 0; e < fits[k].n_steps; e++) x[(*count)++] = fits[k].step_us[e];
     return x;
 }
 
@@ -82,11 +84,14 @@ static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fi
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
     spread(fits, n, &mean, &std);
+    char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
     for (int64_t k = 0; k < n; k++)
-        printf("seed %llu: %lld epochs, loss %.4f, accuracy train %.2f%% val %.2f%% test %.2f%%\n",
-               (unsigned long long)fits[k].seed, (long long)fits[k].epochs, fits[k].loss, 100 * fits[k].train_acc,
-               100 * fits[k].val_acc, 100 * fits[k].test_acc);
-    if (n > 1) printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
+        printf("seed %llu: %lld epochs, loss %.4f, accuracy train %s val %s test %s\n",
+               (unsigned long long)fits[k].seed, (long long)fits[k].epochs, fits[k].loss,
+               gn_cli_percent(train, fits[k].train_acc, 2), gn_cli_percent(val, fits[k].val_acc, 2),
+               gn_cli_percent(test, fits[k].test_acc, 2));
+    if (n > 1 && !isnan(mean))
+        printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
     printf("step %.1f us (median), compiled in %.1f ms, peak %.1f MB\n", gn_cli_median(x, steps),
            s->frontend_ms + s->compile_ms, (double)gn_session_peak_bytes(s) / 1e6);
 }
@@ -95,7 +100,6 @@ static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n)
 {
     progress p = {.terminal = !cli->opt.quiet && isatty(STDERR_FILENO)};
     for (int64_t k = 0; k < n; k++) {
-        if (cli->opt.weights && k > 0) break;
         gn_status *status = gn_session_fit(s, s->opt.seed + (uint64_t)k, p.terminal ? show : NULL, &p, &fits[k]);
         if (p.terminal) fputs("\n", stderr);
         if (status) return gn_status_annotate(status, "seed %llu", (unsigned long long)(s->opt.seed + (uint64_t)k));
@@ -118,6 +122,7 @@ static gn_status *train(gn_cli *cli)
     gn_status *status = fit_all(cli, s, fits, n);
     if (cli->opt.verbose) gn_cli_profile("step", &s->step);
     if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
+    if (!status && cli->opt.predictions) status = gn_cli_write_predictions(cli, s);
     if (!status) cli->opt.json ? report_json(cli, s, fits, n) : report_text(cli, s, fits, n);
     gn_session_free(s);
     return status;

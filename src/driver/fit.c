@@ -84,17 +84,20 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
     return gn_state_snapshot(&s->state, &b->weights);
 }
 
+enum { MAX_STEPS = 1 << 20 }; /* times of steps that are kept: --epochs may be any number */
+
 static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, best *b)
 {
     const gn_train_spec *t = &s->model->train;
     int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : t->epochs;
     bool choose = t->select_best || t->patience > 0, stop = false;
-    out->step_us = GN_NEW_N(s->arena, double, n + 1);
+    double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS);
+    out->step_us = step_us;
     out->loss = NAN;
     for (int64_t k = 0; k < n && !stop; k++) {
         double t0 = gn_now_ms();
         gn_instance_run(s->step.instance);
-        out->step_us[k] = (gn_now_ms() - t0) * 1e3;
+        if (k < MAX_STEPS) step_us[out->n_steps++] = (gn_now_ms() - t0) * 1e3;
         gn_epoch e = {.epoch = k + 1, .epochs = n, .loss = loss_of(&s->step), .train_acc = NAN, .val_acc = NAN,
                       .test_acc = NAN};
         out->loss = e.loss;
@@ -116,6 +119,7 @@ gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, 
     gn_state_init(&b.weights);
     *out = (gn_fit){.seed = seed};
     GN_TRY(gn_session_reset(s, seed));
+    if (s->opt.weights) GN_TRY(gn_session_load(s, s->opt.weights));
     gn_status *status = epochs(s, each, ctx, out, &b);
     if (!status && b.any && s->model->train.select_best) status = gn_state_restore(&s->state, &b.weights);
     gn_state_free(&b.weights);

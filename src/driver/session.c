@@ -19,6 +19,15 @@ gn_mode gn_mode_by_name(const char *name)
     return GN_MODE_COUNT;
 }
 
+/* Built with AddressSanitizer, gnnc checks the code that it generates too. */
+#if defined(__SANITIZE_ADDRESS__)
+static const bool sanitized = true;
+#elif defined(__has_feature)
+static const bool sanitized = __has_feature(address_sanitizer);
+#else
+static const bool sanitized = false;
+#endif
+
 /* Features this sparse are kept as CSR: a non-zero costs about four times a dense element. */
 static const double sparse_density = 0.2;
 
@@ -67,7 +76,7 @@ static gn_compile_options options_of(const gn_session *s)
     o.pass.eager = s->opt.mode == GN_MODE_EAGER;
     o.pass.verify = true;
     o.code.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1;
-    o.code.sanitize = s->opt.sanitize;
+    o.code.sanitize = s->opt.sanitize || sanitized;
     o.code.threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
     return o;
 }

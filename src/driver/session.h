@@ -38,6 +38,7 @@ typedef struct gn_session_options {
     gn_mode mode;
     int threads;                /* 0: as many as there are processors */
     uint64_t seed;
+    const char *weights;        /* training starts from this file; NULL: from fresh weights */
     int64_t epochs;             /* -1: the train block's */
     int pass_limit;             /* -1: all */
     bool sanitize;              /* bounds checks in generated code */
@@ -96,10 +97,12 @@ typedef struct gn_fit {
     int64_t epochs;             /* that ran */
     double loss, train_acc, val_acc, test_acc;
     int64_t best_epoch;
-    double *step_us;            /* [epochs], of the training step alone; in the session's arena */
+    int64_t n_steps;            /* of which the time was kept: the first million */
+    const double *step_us;      /* [n_steps], of the training step alone; in the session's arena */
 } gn_fit;
 
-/* Trains from a reset with `seed`.  GN_ERR_MODEL when the loss is no longer finite (says in which epoch). */
+/* Trains from a reset with `seed`, and from the weights of the options where those name a file.  GN_ERR_MODEL when the
+ * loss is no longer finite (says in which epoch). */
 GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
                                        void *ctx, gn_fit *out);
 

@@ -282,7 +282,8 @@ static const char *suggest_param(elab *E, const char *pattern)
     return gn_diag_suggest(E->arena, pattern, names.p, names.n);
 }
 
-static void decay_on(elab *E, const ast_item *item)
+/* `complete`: every parameter is known, since the model has no errors. */
+static void decay_on(elab *E, const ast_item *item, bool complete)
 {
     value v = el_eval(E, item->a);
     if (v.kind == VAL_POISON) return;
@@ -299,7 +300,7 @@ static void decay_on(elab *E, const ast_item *item)
             p->weight_decay = val_number(&v);
             any = true;
         }
-        if (!any)
+        if (!any && complete)
             el_error(E, item->on.p[k].span, "no parameter is named `%s`%s", item->on.p[k].text,
                      suggest_param(E, item->on.p[k].text));
     }
@@ -329,6 +330,7 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
     const ast_decl *d = t->decl;
     *s = (gn_train_spec){
         .optimizer = GN_ADAM, .lr = 0, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .epochs = 200, .gamma = 1};
+    bool complete = E->diags->errors == 0;
     push_train_frame(E, t);
     check_items(E, d);
     double decay = 0;
@@ -336,7 +338,8 @@ void el_train_spec(elab *E, const train_plan *t, gn_train_spec *s)
     optimizer(E, d, s, &decay);
     for (uint32_t i = 0; i < E->params.n; i++) E->params.p[i].weight_decay = decay;
     for (uint32_t i = 0; i < d->items.n; i++)
-        if (d->items.p[i].a && strcmp(d->items.p[i].name.text, "weight_decay") == 0) decay_on(E, &d->items.p[i]);
+        if (d->items.p[i].a && strcmp(d->items.p[i].name.text, "weight_decay") == 0)
+            decay_on(E, &d->items.p[i], complete);
     for (uint32_t i = 0; i < E->params.n; i++)
         if (!E->params.p[i].trainable) E->params.p[i].weight_decay = 0;
     int_setting(E, d, "epochs", 0, &s->epochs);
