@@ -46,7 +46,7 @@ struct gn_instance {
 
 /* bind.c.  Each fills a part of an instance whose tables exist. */
 GN_NODISCARD gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, int n_tensors,
-                          const gn_binding *tensors, const gn_instance *like);
+                                       const gn_binding *tensors, const gn_instance *like);
 GN_NODISCARD gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors);
 GN_NODISCARD gn_status *gn_bind_launches(gn_instance *in);
 GN_NODISCARD gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data);
