@@ -21,25 +21,25 @@ typedef struct gn_term { /* coef * symbol + plus; symbol -1: coef + plus */
 } gn_term;
 
 typedef enum gn_slot_kind {
-    GN_SLOT_TEMP,    /* in the planned arena; alive from launch `first` to launch `last` inclusive */
-    GN_SLOT_INPUT,   /* bound by name; read only */
-    GN_SLOT_STATE,   /* bound by name; read, and written by launches that update it in place */
-    GN_SLOT_OUTPUT,  /* bound by name, or owned by the instance when nothing is bound; holds its value after a run */
-    GN_SLOT_GRAPH,   /* array `array` of graph number `graph` */
-    GN_SLOT_ALIAS,   /* the same bytes as slot `alias` */
+    GN_SLOT_TEMP,   /* in the planned arena; alive from launch `first` to launch `last` inclusive */
+    GN_SLOT_INPUT,  /* bound by name; read only */
+    GN_SLOT_STATE,  /* bound by name; read, and written by launches that update it in place */
+    GN_SLOT_OUTPUT, /* bound by name, or owned by the instance when nothing is bound; holds its value after a run */
+    GN_SLOT_GRAPH,  /* array `array` of graph number `graph` */
+    GN_SLOT_ALIAS,  /* the same bytes as slot `alias` */
 } gn_slot_kind;
 
 typedef struct gn_slot {
     gn_slot_kind kind;
-    const char *name;      /* INPUT, STATE, OUTPUT; else NULL */
+    const char *name; /* INPUT, STATE, OUTPUT; else NULL */
     gn_elem elem;
-    gn_term elems;         /* number of elements */
-    int64_t row_elems;     /* elements a row, for shape checks; elems.coef = rows' coef * row_elems */
-    int graph;             /* GRAPH */
-    gn_graph_array array;  /* GRAPH */
-    int alias;             /* ALIAS */
-    int first, last;       /* TEMP: launches between which it is alive */
-    int edge_graph;        /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into and out of CSR
+    gn_term elems;        /* number of elements */
+    int64_t row_elems;    /* elements a row, for shape checks; elems.coef = rows' coef * row_elems */
+    int graph;            /* GRAPH */
+    gn_graph_array array; /* GRAPH */
+    int alias;            /* ALIAS */
+    int first, last;      /* TEMP: launches between which it is alive */
+    int edge_graph;       /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into and out of CSR
                             * order by the binder; -1 otherwise */
 } gn_slot;
 
@@ -47,15 +47,15 @@ typedef enum gn_launch_kind { GN_LAUNCH_KERNEL, GN_LAUNCH_COPY } gn_launch_kind;
 
 typedef struct gn_launch {
     gn_launch_kind kind;
-    const char *name;      /* for profiles */
-    int kernel;            /* KERNEL: index into code */
+    const char *name; /* for profiles */
+    int kernel;       /* KERNEL: index into code */
     int n_buf, n_sym;
-    int *buf;              /* slots, in the kernel's order; COPY: [to, from] */
-    int *sym;              /* symbols, in the kernel's order */
-    gn_term trip;          /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when it has none */
+    int *buf;     /* slots, in the kernel's order; COPY: [to, from] */
+    int *sym;     /* symbols, in the kernel's order */
+    gn_term trip; /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when it has none */
     int64_t step;
-    bool parallel;         /* has a THREAD loop */
-    int balance_graph;     /* >= 0: iterations are rows (times step) of this graph's ROW_PTR (or COL_PTR, see next): ranges are
+    bool parallel;     /* has a THREAD loop */
+    int balance_graph; /* >= 0: iterations are rows (times step) of this graph's ROW_PTR (or COL_PTR, see next): ranges are
                             * balanced by edges */
     gn_graph_array balance_array;
 } gn_launch;
@@ -78,18 +78,18 @@ typedef struct gn_sym {
 } gn_sym;
 
 typedef struct gn_graph_slot {
-    const char *name;      /* bound by name; NULL for a derived one */
-    int parent;            /* derived: from this graph */
+    const char *name; /* bound by name; NULL for a derived one */
+    int parent;       /* derived: from this graph */
     gn_graph_derive how;
-    const char *pattern_of;/* not NULL: the pattern of the input of this name, bound as CSR */
-    unsigned arrays;       /* bit set of gn_graph_array that launches use */
+    const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */
+    unsigned arrays;        /* bit set of gn_graph_array that launches use */
 } gn_graph_slot;
 
 /* A size that must hold for the code to be right: that two graphs meet in one space, that a pattern has as many sources
  * as there are features, that a count was compiled in.  The number `end` of graph `graph` is `want`. */
 typedef struct gn_size_check {
     int graph;
-    gn_sym_kind end;       /* N_SRC, N_DST or N_EDGE */
+    gn_sym_kind end; /* N_SRC, N_DST or N_EDGE */
     gn_term want;
 } gn_size_check;
 
@@ -101,7 +101,7 @@ typedef struct gn_artifact {
     gn_launch *launches;
     gn_graph_slot *graphs; /* parents before children */
     gn_size_check *checks;
-    gn_kernel_fn *code;    /* [n_code] */
+    gn_kernel_fn *code; /* [n_code] */
 } gn_artifact;
 
 /* Every number in it refers to something, aliases end, parents come before children, lifetimes make sense.
