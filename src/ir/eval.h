@@ -20,7 +20,8 @@ typedef struct gir_coo {
     int64_t n_src, n_dst, n_edge;
     int64_t *src, *dst; /* [n_edge] sorted by dst, ties in user's order */
     int64_t *pos;       /* [n_edge] place of the edge in the user's list */
-    int64_t *from;      /* [n_edge] derived graphs: edge (CSR order) of the parent it came from, -1 for a new loop; else NULL */
+    int64_t
+        *from; /* [n_edge] derived graphs: edge (CSR order) of the parent it came from, -1 for a new loop; else NULL */
 } gir_coo;
 
 /* Sorts an edge list into a gir_coo (stable). Indices must be in range. */

@@ -66,10 +66,10 @@ typedef struct gir_type {
 typedef enum gir_space_kind { GIR_NONE, GIR_NODE, GIR_EDGE, GIR_GRAPHS, GIR_FEATURE } gir_space_kind;
 
 typedef struct gir_space {
-    const char *name;    /* unique in the program; "node", "edge", "edge.1", ... */
+    const char *name; /* unique in the program; "node", "edge", "edge.1", ... */
     gir_space_kind kind;
-    int64_t size;        /* known number of rows, or -1 */
-    gir_id graph;        /* edge spaces: the graph value whose edges these are */
+    int64_t size; /* known number of rows, or -1 */
+    gir_id graph; /* edge spaces: the graph value whose edges these are */
 } gir_space;
 
 typedef struct gir_loc {
@@ -103,9 +103,9 @@ typedef struct gir_output {
 typedef struct gir_program {
     gn_arena *arena;
     const char *name;
-    GN_VEC(gir_node) nodes;     /* nodes.p[0] is a placeholder */
+    GN_VEC(gir_node) nodes; /* nodes.p[0] is a placeholder */
     GN_VEC(gir_id) operands;
-    GN_VEC(gir_space) spaces;   /* spaces.p[0] is none */
+    GN_VEC(gir_space) spaces; /* spaces.p[0] is none */
     GN_VEC(gir_output) outputs;
     GN_VEC(const char *) files; /* of locations */
     gir_loc loc;                /* given to nodes as they are made */
@@ -113,11 +113,14 @@ typedef struct gir_program {
 
 /* build.c ---------------------------------------------------------------------------------------------------------- */
 gir_program *gir_program_new(gn_arena *a, const char *name);
-gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind, int64_t size); /* makes the name unique */
+gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind, int64_t size); /* or name.1 */
 
 static inline gir_node *gir_at(const gir_program *p, gir_id v) { return &p->nodes.p[v]; }
 static inline const gir_type *gir_type_of(const gir_program *p, gir_id v) { return &p->nodes.p[v].type; }
-static inline gir_id gir_in(const gir_program *p, gir_id v, int k) { return p->operands.p[p->nodes.p[v].first_in + (uint32_t)k]; }
+static inline gir_id gir_in(const gir_program *p, gir_id v, int k)
+{
+    return p->operands.p[p->nodes.p[v].first_in + (uint32_t)k];
+}
 int64_t gir_row_elems(const gir_type *t); /* product of dims; 1 for rank 0 */
 bool gir_type_eq(const gir_type *a, const gir_type *b);
 gir_type gir_tensor(gn_elem e, gir_space_id s, int rank, const int64_t *dim);
@@ -143,16 +146,16 @@ gir_id gir_op2(gir_program *p, gir_op op, gir_id a, gir_id b);
 gir_id gir_op3(gir_program *p, gir_op op, gir_id a, gir_id b, gir_id c);
 gir_id gir_const(gir_program *p, const gir_type *t, double value);
 gir_id gir_cast(gir_program *p, gir_id a, gn_elem e);
-gir_id gir_broadcast(gir_program *p, gir_id a, const gir_type *to);  /* a itself when it has that type */
+gir_id gir_broadcast(gir_program *p, gir_id a, const gir_type *to); /* a itself when it has that type */
 gir_id gir_reshape(gir_program *p, gir_id a, int rank, const int64_t *dim);
 gir_id gir_reduce(gir_program *p, gir_id a, int red, int64_t axes);
 gir_id gir_space_reduce(gir_program *p, gir_id a, int red);
 gir_id gir_gather(gir_program *p, gir_id g, gir_id x, int end);
 gir_id gir_scatter(gir_program *p, gir_id g, gir_id e, int end, int red);
 gir_id gir_matmul(gir_program *p, gir_id a, gir_id b, bool ta, bool tb);
-gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t); /* INPUT, STATE */
+gir_id gir_leaf(gir_program *p, gir_op op, const char *name, const gir_type *t);        /* INPUT, STATE */
 gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_id dst); /* adds the edge space */
-gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name); /* 0 when absent */
+gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name);             /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
 
 /* The value that tells how many rows a space has at run time: an edge space's graph, else the first graph or input over

@@ -119,7 +119,8 @@ static gn_status *read_int(reader *r, int64_t low, int64_t high, int64_t *out)
     GN_TRY(read_number(r, text, sizeof text));
     errno = 0;
     long long x = strtoll(text, &end, 10);
-    if (*end || errno || x < low || x > high) WRONG("%s is no integer in %lld..%lld", text, (long long)low, (long long)high);
+    if (*end || errno || x < low || x > high)
+        WRONG("%s is no integer in %lld..%lld", text, (long long)low, (long long)high);
     *out = x;
     return NULL;
 }

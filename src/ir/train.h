@@ -20,10 +20,10 @@ typedef struct gn_train_spec {
     double gamma, eta_min;
     int64_t period;
     int64_t epochs;
-    int64_t patience;             /* early stopping on validation: 0 off */
-    bool select_best;             /* report and keep the weights of the best validation epoch */
-    bool monitor_loss;            /* validation loss rather than accuracy */
-    bool monitor_accuracy;        /* with monitor_loss: both, as the GAT paper's code does: the epoch that is chosen was no
+    int64_t patience;      /* early stopping on validation: 0 off */
+    bool select_best;      /* report and keep the weights of the best validation epoch */
+    bool monitor_loss;     /* validation loss rather than accuracy */
+    bool monitor_accuracy; /* with monitor_loss: both, as the GAT paper's code does: the epoch that is chosen was no
                                    * worse than any before in either, and patience counts epochs in which neither was as
                                    * good as its best */
 } gn_train_spec;
