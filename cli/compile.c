@@ -16,8 +16,8 @@ enum { MAX_UNITS = 6 };
 static int units_of(const gn_session *s, named_unit *u)
 {
     const named_unit all[MAX_UNITS] = {
-        {"eval_prepare", s->eval.prepare_code}, {"eval", s->eval.code},
-        {"step_prepare", s->step.prepare_code}, {"step", s->step.code},
+        {"eval_prepare", s->eval.prepare_code},         {"eval", s->eval.code},
+        {"step_prepare", s->step.prepare_code},         {"step", s->step.code},
         {"val_loss_prepare", s->val_loss.prepare_code}, {"val_loss", s->val_loss.code},
     };
     int n = 0;
@@ -47,7 +47,8 @@ static void emit_dot(const gn_session *s, gn_buf *out)
     for (int k = 0; k < n; k++) {
         const fusion *f = u[k].code->f;
         for (uint32_t r = 0; r < f->regions.n; r++) {
-            gn_buf_printf(out, "  subgraph cluster_%s_%u {\n    label = \"%s region %u\";\n", u[k].name, r, u[k].name, r);
+            gn_buf_printf(out, "  subgraph cluster_%s_%u {\n    label = \"%s region %u\";\n", u[k].name, r, u[k].name,
+                          r);
             for (uint32_t m = 0; m < f->regions.p[r].members.n; m++) {
                 gir_id v = f->regions.p[r].members.p[m];
                 gn_buf_printf(out, "    %s_%u [label = \"%%%u %s\"%s];\n", u[k].name, v, v,
@@ -83,7 +84,10 @@ static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, gn_buf *out
     } else if (!strcmp(what, "dot")) {
         emit_dot(s, out);
     } else {
-        return emit_code(cli, s, !strcmp(what, "llvm") ? GN_EMIT_LLVM : !strcmp(what, "asm") ? GN_EMIT_ASM : GN_EMIT_OBJ,
+        return emit_code(cli, s,
+                         !strcmp(what, "llvm")  ? GN_EMIT_LLVM
+                         : !strcmp(what, "asm") ? GN_EMIT_ASM
+                                                : GN_EMIT_OBJ,
                          out);
     }
     return NULL;
@@ -107,7 +111,9 @@ static void report(const gn_cli *cli, const gn_session *s)
     printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
     for (int k = 0; k < s->model->n_defaults; k++) printf("  %s\n", s->model->defaults_used[k]);
     for (int k = 0; k < n; k++) {
-        const gn_instance *in = u[k].code == s->eval.code ? s->eval.instance : u[k].code == s->step.code ? s->step.instance : NULL;
+        const gn_instance *in = u[k].code == s->eval.code   ? s->eval.instance
+                                : u[k].code == s->step.code ? s->step.instance
+                                                            : NULL;
         report_unit(&u[k], in);
         if (cli->opt.verbose) {
             gn_buf b = {.arena = cli->arena};
@@ -116,9 +122,11 @@ static void report(const gn_cli *cli, const gn_session *s)
         }
     }
     const gn_codegen_stats *c = &s->code.stats;
-    printf("%d kernels, %d distinct, %" PRId64 " bytes of code in %.1f ms (LLVM, all threads: build %.1f, optimise %.1f, "
+    printf("%d kernels, %d distinct, %" PRId64
+           " bytes of code in %.1f ms (LLVM, all threads: build %.1f, optimise %.1f, "
            "emit %.1f; load %.1f)\n",
-           s->code.kernels, s->code.distinct, c->code_bytes, s->code.ms, c->build_ms, c->optimise_ms, c->emit_ms, c->load_ms);
+           s->code.kernels, s->code.distinct, c->code_bytes, s->code.ms, c->build_ms, c->optimise_ms, c->emit_ms,
+           c->load_ms);
     printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->compile_ms);
 }
 

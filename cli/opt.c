@@ -15,8 +15,8 @@ static gn_status *unknown_pass(const char *name)
     names[n++] = "fuse";
     names[n++] = "lower";
     const char *near = gn_nearest(name, names, n);
-    GN_FAIL(GN_ERR_USAGE, "--passes: there is no pass '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
-            near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "--passes: there is no pass '%s'%s%s%s", name, near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "");
 }
 
 /* Inputs named by -D sparse=NAME are bound as CSR. */

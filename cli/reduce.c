@@ -15,7 +15,7 @@ extern char **environ;
 
 typedef struct candidate {
     char path[64];
-    char **argv;  /* the command, then the path, then NULL */
+    char **argv; /* the command, then the path, then NULL */
     gn_arena *arena;
     gn_status *error; /* the command could not be started */
 } candidate;

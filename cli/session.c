@@ -23,8 +23,10 @@ gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
     *out = (gn_session_options){.path = cli->args.p[0], .epochs = o->epochs, .pass_limit = (int)o->pass_limit};
-    out->data = (gn_data_options){.path = o->data, .split = o->split < 0 ? 0 : (int)o->split,
-                                  .normalize_rows = tri(o->normalize), .undirected = tri(o->undirected)};
+    out->data = (gn_data_options){.path = o->data,
+                                  .split = o->split < 0 ? 0 : (int)o->split,
+                                  .normalize_rows = tri(o->normalize),
+                                  .undirected = tri(o->undirected)};
     out->weights = o->weights;
     out->seed = o->seed < 0 ? 0 : (uint64_t)o->seed;
     out->data.seed = out->seed;

@@ -4,16 +4,16 @@
 #define GN_BASE_GRAPH_ARRAY_H
 
 typedef enum gn_graph_array {
-    GN_GRAPH_ROW_PTR, /* [n_dst + 1] first edge of a destination                                     */
-    GN_GRAPH_COL,     /* [n_edge] source of an edge                                                  */
-    GN_GRAPH_ROW,     /* [n_edge] destination of an edge                                             */
-    GN_GRAPH_POS,     /* [n_edge] place of the edge in the user's list (random draws, output order)  */
-    GN_GRAPH_COL_PTR, /* [n_src + 1] first position of a source in the arrays below                  */
-    GN_GRAPH_CSC_ROW, /* [n_edge] destinations, by source, ascending CSR position within a source    */
-    GN_GRAPH_CSC_EDGE,/* [n_edge] CSR position of each                                               */
-    GN_GRAPH_FROM,    /* [n_edge] derived graphs: CSR position in the parent of the edge it came from, -1: a new loop */
-    GN_GRAPH_IMAGE,   /* [edges of the parent] derived graphs: CSR position of the edge's image here, -1: dropped      */
-    GN_GRAPH_VALUE,   /* [n_edge] f32: patterns: the value x[dst, src]                               */
+    GN_GRAPH_ROW_PTR,  /* [n_dst + 1] first edge of a destination                                     */
+    GN_GRAPH_COL,      /* [n_edge] source of an edge                                                  */
+    GN_GRAPH_ROW,      /* [n_edge] destination of an edge                                             */
+    GN_GRAPH_POS,      /* [n_edge] place of the edge in the user's list (random draws, output order)  */
+    GN_GRAPH_COL_PTR,  /* [n_src + 1] first position of a source in the arrays below                  */
+    GN_GRAPH_CSC_ROW,  /* [n_edge] destinations, by source, ascending CSR position within a source    */
+    GN_GRAPH_CSC_EDGE, /* [n_edge] CSR position of each                                               */
+    GN_GRAPH_FROM,  /* [n_edge] derived graphs: CSR position in the parent of the edge it came from, -1: a new loop */
+    GN_GRAPH_IMAGE, /* [edges of the parent] derived graphs: CSR position of the edge's image here, -1: dropped      */
+    GN_GRAPH_VALUE, /* [n_edge] f32: patterns: the value x[dst, src]                               */
     GN_GRAPH_ARRAY_COUNT
 } gn_graph_array;
 

@@ -14,10 +14,10 @@
 typedef enum gn_emit { GN_EMIT_NONE, GN_EMIT_LLVM, GN_EMIT_ASM, GN_EMIT_OBJ } gn_emit;
 
 typedef struct gn_codegen_options {
-    int opt_level;         /* 0: plain (eager, debugging); 1: the pipeline that pays (default); 2: more, for tuned code */
-    const char *cpu;       /* NULL: the host; "x86-64-v3", "x86-64-v4", ... */
-    bool sanitize;         /* bounds checks on every buffer access in the generated code: aborts with kernel and buffer */
-    int threads;           /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
+    int opt_level;   /* 0: plain (eager, debugging); 1: the pipeline that pays (default); 2: more, for tuned code */
+    const char *cpu; /* NULL: the host; "x86-64-v3", "x86-64-v4", ... */
+    bool sanitize;   /* bounds checks on every buffer access in the generated code: aborts with kernel and buffer */
+    int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
 } gn_codegen_options;
 
 /* Phase times in milliseconds and sizes, for reports. */
@@ -30,7 +30,7 @@ typedef struct gn_image gn_image; /* loaded code of some kernels; freed with gn_
 
 /* Limits of the CPU that `cpu` names (NULL: this host). */
 gn_limits gn_cpu_limits(const char *cpu);
-const char *gn_cpu_name(void);          /* "skylake-avx512 +avx512f ..." short, for --version; static */
+const char *gn_cpu_name(void); /* "skylake-avx512 +avx512f ..." short, for --version; static */
 
 /* Is every instruction, unit and type of the kernel one that gn_cpu_compile can emit?  *why says what is not. */
 bool gn_cpu_supports(const kir_kernel *k, const char **why);
@@ -43,6 +43,7 @@ void gn_image_object(const gn_image *c, const void **bytes, size_t *n); /* reloc
 void gn_image_free(gn_image *c);
 
 /* Text (LLVM IR, assembly) or object bytes of the kernels, appended to `out`. */
-gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what, gn_buf *out);
+gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what,
+                       gn_buf *out);
 
 #endif

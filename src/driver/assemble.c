@@ -113,8 +113,14 @@ static gn_status *make_slots(assembler *z)
     for (uint32_t b = 0; b < low->buffers.n; b++) {
         const low_buffer *f = &low->buffers.p[b];
         gn_slot *s = &a->slots[b];
-        *s = (gn_slot){.kind = kinds[f->kind], .elem = f->elem, .row_elems = f->row_elems, .graph = -1, .alias = -1,
-                       .first = -1, .last = -1, .edge_graph = -1};
+        *s = (gn_slot){.kind = kinds[f->kind],
+                       .elem = f->elem,
+                       .row_elems = f->row_elems,
+                       .graph = -1,
+                       .alias = -1,
+                       .first = -1,
+                       .last = -1,
+                       .edge_graph = -1};
         if (f->kind == LOW_INPUT || f->kind == LOW_STATE || f->kind == LOW_OUTPUT) s->name = f->name;
         GN_TRY(term(z, f->size, &s->elems));
         if (f->kind == LOW_GRAPH) {
@@ -144,8 +150,11 @@ static gn_status *make_launches(assembler *z)
     for (uint32_t l = 0; l < low->launches.n; l++) {
         const low_launch *f = &low->launches.p[l];
         gn_launch *to = &a->launches[l];
-        *to = (gn_launch){.kind = f->kernel ? GN_LAUNCH_KERNEL : GN_LAUNCH_COPY, .name = f->kernel ? f->kernel->name : "copy",
-                          .kernel = -1, .step = f->step, .balance_graph = -1};
+        *to = (gn_launch){.kind = f->kernel ? GN_LAUNCH_KERNEL : GN_LAUNCH_COPY,
+                          .name = f->kernel ? f->kernel->name : "copy",
+                          .kernel = -1,
+                          .step = f->step,
+                          .balance_graph = -1};
         to->n_buf = (int)f->buffers.n;
         to->buf = f->buffers.p;
         to->n_sym = (int)f->syms.n;

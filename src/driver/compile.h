@@ -9,7 +9,7 @@
 typedef struct gn_compile_options {
     gn_pass_options pass;
     gn_codegen_options code;
-    gn_elem index;              /* of graph arrays: I32 unless a count needs I64 */
+    gn_elem index; /* of graph arrays: I32 unless a count needs I64 */
 } gn_compile_options;
 
 typedef struct gn_compiled {
@@ -18,7 +18,7 @@ typedef struct gn_compiled {
     lowered *low;
     int n_kernels;
     const kir_kernel **kernels;
-    gn_artifact *artifact;           /* its code is set by gn_compile_code */
+    gn_artifact *artifact; /* its code is set by gn_compile_code */
     double pass_ms, lower_ms;
 } gn_compiled;
 
@@ -27,7 +27,7 @@ GN_NODISCARD gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_c
                                    gn_compiled **out);
 
 typedef struct gn_code_report {
-    int kernels, distinct;           /* launched, and compiled: equal kernels share code */
+    int kernels, distinct; /* launched, and compiled: equal kernels share code */
     gn_codegen_stats stats;
     double ms;
 } gn_code_report;

@@ -23,11 +23,11 @@ double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
 }
 
 typedef struct best {
-    bool any;                   /* an epoch was chosen */
-    double accuracy, loss;      /* the best validation figures so far, each by itself */
-    double train, val, test;    /* accuracies of the chosen epoch */
-    int64_t epoch;              /* the chosen one */
-    int64_t misses;             /* epochs in a row without an improvement */
+    bool any;                /* an epoch was chosen */
+    double accuracy, loss;   /* the best validation figures so far, each by itself */
+    double train, val, test; /* accuracies of the chosen epoch */
+    int64_t epoch;           /* the chosen one */
+    int64_t misses;          /* epochs in a row without an improvement */
     gn_state weights;
 } best;
 
@@ -98,8 +98,8 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
         double t0 = gn_now_ms();
         gn_instance_run(s->step.instance);
         if (k < MAX_STEPS) step_us[out->n_steps++] = (gn_now_ms() - t0) * 1e3;
-        gn_epoch e = {.epoch = k + 1, .epochs = n, .loss = loss_of(&s->step), .train_acc = NAN, .val_acc = NAN,
-                      .test_acc = NAN};
+        gn_epoch e = {
+            .epoch = k + 1, .epochs = n, .loss = loss_of(&s->step), .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
         out->loss = e.loss;
         out->epochs = k + 1;
         if (!isfinite(e.loss))

@@ -50,8 +50,10 @@ static gn_status *front_end(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(read_text(s, &text, &n));
     GN_TRY(gn_parse(s->arena, text, n, s->opt.path ? s->opt.path : "<model>", &s->ast));
-    gn_data_shape shape = {.n_features = s->data->n_features, .n_classes = s->data->n_classes,
-                           .edge_dim = s->data->edge_dim, .has_edge_weight = s->data->edge_weight != NULL};
+    gn_data_shape shape = {.n_features = s->data->n_features,
+                           .n_classes = s->data->n_classes,
+                           .edge_dim = s->data->edge_dim,
+                           .has_edge_weight = s->data->edge_weight != NULL};
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
     s->frontend_ms = gn_now_ms() - t0;
     return NULL;
@@ -165,7 +167,8 @@ static gn_status *make_features(gn_session *s)
                 s->x_dense[i * d->n_features + d->x_csr->col[k]] = d->x_csr->val[k];
     }
     if (!any_pattern(s)) return NULL;
-    return gn_graph_from_csr(d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col, d->x_csr->val, &s->x_pattern);
+    return gn_graph_from_csr(d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col, d->x_csr->val,
+                             &s->x_pattern);
 }
 
 static gn_status *edge_rows(gn_session *s, const float *from, int64_t dim, float **to)
@@ -285,7 +288,8 @@ static gn_status *start(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
     GN_TRY(check_data(s));
-    GN_TRY(gn_graph_from_coo(s->data->n_nodes, s->data->n_nodes, s->data->n_edges, s->data->src, s->data->dst, &s->graph));
+    GN_TRY(
+        gn_graph_from_coo(s->data->n_nodes, s->data->n_nodes, s->data->n_edges, s->data->src, s->data->dst, &s->graph));
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));
     GN_TRY(compile_all(s));

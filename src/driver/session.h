@@ -13,11 +13,11 @@
 #include "runtime/state.h"
 
 /* Compile modes, torch.compile's names.  What each switches on is in session.c, and only there. */
-#define GN_MODES(X)                                                                                                 \
-    X(EAGER, "eager")                                                                                               \
-    X(DEFAULT, "default")                                                                                           \
-    X(REDUCE_OVERHEAD, "reduce-overhead")                                                                           \
-    X(MAX_AUTOTUNE, "max-autotune")                                                                                 \
+#define GN_MODES(X)                                                                                                    \
+    X(EAGER, "eager")                                                                                                  \
+    X(DEFAULT, "default")                                                                                              \
+    X(REDUCE_OVERHEAD, "reduce-overhead")                                                                              \
+    X(MAX_AUTOTUNE, "max-autotune")                                                                                    \
     X(MAX_AUTOTUNE_NO_CUDAGRAPHS, "max-autotune-no-cudagraphs")
 typedef enum gn_mode {
 #define X(id, text) GN_MODE_##id,
@@ -29,26 +29,26 @@ extern const char *const gn_mode_name[GN_MODE_COUNT];
 gn_mode gn_mode_by_name(const char *name); /* GN_MODE_COUNT when there is none */
 
 typedef struct gn_session_options {
-    const char *path;           /* of the model */
-    const char *text;           /* NULL: read from path */
-    const char *model;          /* which model of the file; NULL: the train block's, else the last */
+    const char *path;  /* of the model */
+    const char *text;  /* NULL: read from path */
+    const char *model; /* which model of the file; NULL: the train block's, else the last */
     int n_defines;
     const gn_define *defines;
     gn_data_options data;
     gn_mode mode;
-    int threads;                /* 0: as many as there are processors */
+    int threads; /* 0: as many as there are processors */
     uint64_t seed;
-    const char *weights;        /* training starts from this file; NULL: from fresh weights */
-    int64_t epochs;             /* -1: the train block's */
-    int pass_limit;             /* -1: all */
-    bool sanitize;              /* bounds checks in generated code */
-    bool train;                 /* make the training step too */
-    bool keep_static;           /* training: what depends on graph and data alone is computed once */
-    bool no_code;               /* for --emit: no machine code, nothing can be run */
+    const char *weights; /* training starts from this file; NULL: from fresh weights */
+    int64_t epochs;      /* -1: the train block's */
+    int pass_limit;      /* -1: all */
+    bool sanitize;       /* bounds checks in generated code */
+    bool train;          /* make the training step too */
+    bool keep_static;    /* training: what depends on graph and data alone is computed once */
+    bool no_code;        /* for --emit: no machine code, nothing can be run */
 } gn_session_options;
 
-typedef struct gn_unit { /* one program, compiled and bound */
-    gn_compiled *code, *prepare_code;      /* prepare: NULL when nothing can be computed ahead */
+typedef struct gn_unit {              /* one program, compiled and bound */
+    gn_compiled *code, *prepare_code; /* prepare: NULL when nothing can be computed ahead */
     gn_instance *instance, *prepare;
     double prepare_ms;
 } gn_unit;
@@ -65,7 +65,7 @@ typedef struct gn_session {
     gn_state state;
     gn_pool *pool;
     gn_unit eval, step, val_loss;
-    gn_image *image;                       /* code of all units */
+    gn_image *image; /* code of all units */
     gn_code_report code;
     double read_ms, frontend_ms, compile_ms;
     int pass_count;
@@ -82,9 +82,9 @@ GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);
 GN_NODISCARD gn_status *gn_session_save(const gn_session *s, const char *path);
 GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
 
-void gn_session_eval(gn_session *s);                         /* runs the forward pass */
+void gn_session_eval(gn_session *s);                                   /* runs the forward pass */
 const float *gn_session_logits(const gn_session *s, int64_t *classes); /* of the last eval, [nodes, classes] */
-double gn_session_accuracy(const gn_session *s, const uint8_t *mask);  /* of the last eval; NaN without labels or mask */
+double gn_session_accuracy(const gn_session *s, const uint8_t *mask); /* of the last eval; NaN without labels or mask */
 
 typedef struct gn_epoch { /* after each epoch */
     int64_t epoch, epochs;
@@ -94,11 +94,11 @@ typedef struct gn_epoch { /* after each epoch */
 
 typedef struct gn_fit {
     uint64_t seed;
-    int64_t epochs;             /* that ran */
+    int64_t epochs; /* that ran */
     double loss, train_acc, val_acc, test_acc;
     int64_t best_epoch;
-    int64_t n_steps;            /* of which the time was kept: the first million */
-    const double *step_us;      /* [n_steps], of the training step alone; in the session's arena */
+    int64_t n_steps;       /* of which the time was kept: the first million */
+    const double *step_us; /* [n_steps], of the training step alone; in the session's arena */
 } gn_fit;
 
 /* Trains from a reset with `seed`, and from the weights of the options where those name a file.  GN_ERR_MODEL when the

@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 typedef struct gn_limits {
-    int lanes;             /* f32 elements of a vector register (CPU: 16, 8, 4), or of a warp */
-    int vector_registers;  /* how many of them a loop may keep live */
+    int lanes;            /* f32 elements of a vector register (CPU: 16, 8, 4), or of a warp */
+    int vector_registers; /* how many of them a loop may keep live */
     int64_t l1_bytes, l2_bytes;
-    int64_t shared_bytes;  /* memory shared by a block of lanes; 0: none */
-    int max_threads;       /* workers that may run a THREAD loop, or threads a block */
-    int units;             /* bit set of kir_unit that the back end can run */
+    int64_t shared_bytes; /* memory shared by a block of lanes; 0: none */
+    int max_threads;      /* workers that may run a THREAD loop, or threads a block */
+    int units;            /* bit set of kir_unit that the back end can run */
 } gn_limits;
 
 #endif

@@ -12,10 +12,10 @@
 enum { MAX_FACTORS = 16, MAX_VIEWS = 8 };
 
 typedef struct factor {
-    gir_id value;              /* in the new program, before views */
-    bool inverse;              /* divides */
+    gir_id value; /* in the new program, before views */
+    bool inverse; /* divides */
     int views;
-    gir_type view[MAX_VIEWS];  /* types it passes through on its way to the message's, in order */
+    gir_type view[MAX_VIEWS]; /* types it passes through on its way to the message's, in order */
     bool reshape[MAX_VIEWS];
 } factor;
 
@@ -134,7 +134,8 @@ static gir_id rewrite(gir_program *p, gir_id g, gir_id message, int end)
                 gir_type t = *gir_type_of(p, f->value);
                 if (gir_at(p, f->value)->op == GIR_CONST && t.space) {
                     t.space = near_space;
-                    row = times(p, row, shaped(p, f, gir_const(p, &t, gir_at(p, f->value)->attr.f), near_space), f->inverse);
+                    row = times(p, row, shaped(p, f, gir_const(p, &t, gir_at(p, f->value)->attr.f), near_space),
+                                f->inverse);
                 } else {
                     rest = times(p, rest, shaped(p, f, f->value, full.space), f->inverse);
                 }

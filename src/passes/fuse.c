@@ -23,7 +23,7 @@ typedef struct fuser {
     const gir_program *p;
     gn_arena *arena;
     bool eager;
-    uint64_t *reach;   /* [cap][words]: reach[r] = regions that r depends on, directly or not */
+    uint64_t *reach; /* [cap][words]: reach[r] = regions that r depends on, directly or not */
     uint32_t words;
     GN_VEC(region) regions;
     GN_VEC(dep) deps;  /* of the value at hand */
@@ -331,7 +331,8 @@ static void settle(fuser *z, uint32_t r, gir_id v)
 static bool floats(fuser *z, gir_id v, const region *own)
 {
     gir_op op = (gir_op)gir_at(z->p, v)->op;
-    if (z->eager || own->graph || op == GIR_SPACE_REDUCE || (own->kind != RG_ROWS && own->kind != RG_FLAT)) return false;
+    if (z->eager || own->graph || op == GIR_SPACE_REDUCE || (own->kind != RG_ROWS && own->kind != RG_FLAT))
+        return false;
     if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space))) return false;
     for (uint32_t k = 0; k < z->p->outputs.n; k++)
         if (z->p->outputs.p[k].value == v) return false;

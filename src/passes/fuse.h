@@ -26,10 +26,10 @@ typedef enum region_kind {
 
 typedef struct region {
     region_kind kind;
-    gir_space_id space; /* ROWS, GEMM: of the rows; INNER: that is contracted; 0: none (one row) */
-    gir_id graph;       /* ROWS: the graph whose edges are walked, 0: none */
-    int end;            /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
-    int64_t n;          /* FLAT: elements; GEMM, INNER: columns of the product */
+    gir_space_id space;     /* ROWS, GEMM: of the rows; INNER: that is contracted; 0: none (one row) */
+    gir_id graph;           /* ROWS: the graph whose edges are walked, 0: none */
+    int end;                /* GIR_DST: rows are destinations (CSR); GIR_SRC: sources (CSC) */
+    int64_t n;              /* FLAT: elements; GEMM, INNER: columns of the product */
     GN_VEC(gir_id) members; /* in program order */
 } region;
 
@@ -39,10 +39,10 @@ typedef struct fu_options {
 
 typedef struct fusion {
     const gir_program *p;
-    uint8_t *place;      /* fu_place, by value */
-    bool *stored;        /* REAL values that go to memory */
-    int32_t *region_of;  /* REAL: index into regions; else -1 */
-    uint32_t *uses;      /* number of uses among needed values */
+    uint8_t *place;         /* fu_place, by value */
+    bool *stored;           /* REAL values that go to memory */
+    int32_t *region_of;     /* REAL: index into regions; else -1 */
+    uint32_t *uses;         /* number of uses among needed values */
     GN_VEC(region) regions; /* in an order in which they can run */
 } fusion;
 

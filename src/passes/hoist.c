@@ -11,8 +11,8 @@
 
 typedef struct hoister {
     const gir_program *p;
-    bool *fixed;  /* static */
-    bool *work;   /* static, and took real work */
+    bool *fixed; /* static */
+    bool *work;  /* static, and took real work */
     bool *keep;
     int n_inputs;
     const char *const *inputs;
@@ -74,7 +74,8 @@ static void keep(hoister *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
     if (!z->work[v] || z->keep[v]) return;
-    bool looks_through = gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CAST || n->op == GIR_DETACH;
+    bool looks_through =
+        gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CAST || n->op == GIR_DETACH;
     if (!looks_through) {
         z->keep[v] = true;
         return;

@@ -23,8 +23,8 @@ void low_fail(lower *L, gir_id v, const char *fmt, ...)
     }
     gir_loc loc = gir_at(L->p, v)->loc;
     const char *file = loc.line && loc.file < L->p->files.n ? L->p->files.p[loc.file] : "?";
-    L->error = GN_ERROR(GN_ERR_MODEL, "%s:%u: value %%%u (%s): %s", file, loc.line, v, gir_ops[gir_at(L->p, v)->op].text,
-                        text);
+    L->error = GN_ERROR(GN_ERR_MODEL, "%s:%u: value %%%u (%s): %s", file, loc.line, v,
+                        gir_ops[gir_at(L->p, v)->op].text, text);
 }
 
 /* Symbols and buffers ----------------------------------------------------------------------------------------------- */
@@ -65,8 +65,7 @@ int low_buffer_of_value(lower *L, gir_id v)
     b.size = rows_size(L, n->type.space, b.row_elems);
     b.kind = n->op == GIR_INPUT ? LOW_INPUT : n->op == GIR_STATE ? LOW_STATE : LOW_TEMP;
     b.name = b.kind == LOW_TEMP ? gn_arena_printf(L->arena, "v%u", v) : n->attr.name;
-    if (n->type.is_graph || (b.kind == LOW_TEMP && L->f->place[v] != FU_REAL))
-        low_fail(L, v, "has no place in memory");
+    if (n->type.is_graph || (b.kind == LOW_TEMP && L->f->place[v] != FU_REAL)) low_fail(L, v, "has no place in memory");
     return L->value_buffer[v] = add_buffer(L, b);
 }
 
@@ -100,7 +99,11 @@ int low_kernel_buffer(lower *L, int buffer, kir_access access)
         kir_size size = {.coef = b->size.coef, .sym = -1, .plus = b->size.plus};
         if (b->size.sym >= 0) size.sym = kir_sym_add(L->k, L->out->syms.p[b->size.sym].name);
         char name[160];
-        snprintf(name, sizeof name, "%s%s", b->kind == LOW_STATE ? "state." : b->kind == LOW_INPUT ? "in." : "", b->name);
+        snprintf(name, sizeof name, "%s%s",
+                 b->kind == LOW_STATE   ? "state."
+                 : b->kind == LOW_INPUT ? "in."
+                                        : "",
+                 b->name);
         k = kir_buffer_add(L->k, name, b->elem, access, size);
         L->kernel_buffer.p[buffer] = k;
         GN_PUSH(L->arena, L->launch.buffers, buffer);

@@ -14,11 +14,11 @@
 
 /* The numbers of one region. All are positive. */
 typedef struct low_schedule {
-    int64_t row_block;   /* rows a worker takes at once where rows are the lanes */
-    int64_t chunk_rows;  /* rows of one partial sum of a reduction over a space; results depend on it */
-    int64_t tile_rows;   /* GEMM: rows of a register tile */
-    int64_t tile_cols;   /* GEMM: columns of a register tile */
-    int64_t tile_max;    /* row values up to this many elements may be kept in a tile */
+    int64_t row_block;  /* rows a worker takes at once where rows are the lanes */
+    int64_t chunk_rows; /* rows of one partial sum of a reduction over a space; results depend on it */
+    int64_t tile_rows;  /* GEMM: rows of a register tile */
+    int64_t tile_cols;  /* GEMM: columns of a register tile */
+    int64_t tile_max;   /* row values up to this many elements may be kept in a tile */
 } low_schedule;
 
 low_schedule low_schedule_default(const gn_limits *limits, const gir_program *p, const region *r);
@@ -32,12 +32,12 @@ typedef struct low_size { /* coef * sym + plus elements; sym < 0: coef + plus */
 
 typedef struct low_buffer {
     low_kind kind;
-    const char *name;      /* INPUT, STATE, OUTPUT: the binding's; TEMP: for people */
+    const char *name; /* INPUT, STATE, OUTPUT: the binding's; TEMP: for people */
     gn_elem elem;
     low_size size;
     int64_t row_elems;
-    gir_space_id space;    /* INPUT, STATE, OUTPUT: of the rows */
-    gir_id graph;          /* GRAPH: which graph value's array */
+    gir_space_id space; /* INPUT, STATE, OUTPUT: of the rows */
+    gir_id graph;       /* GRAPH: which graph value's array */
     gn_graph_array array;
 } low_buffer;
 
@@ -48,14 +48,14 @@ typedef struct low_sym { /* number of rows of `space`, or that divided by `per`,
 } low_sym;
 
 typedef struct low_launch {
-    kir_kernel *kernel;    /* NULL: a copy from buffers[1] to buffers[0] */
-    GN_VEC(int) buffers;   /* low_buffer of each buffer of the kernel */
-    GN_VEC(int) syms;      /* low_sym of each symbol of the kernel */
-    low_size trip;         /* bound of the THREAD loop; sym < 0 and coef 1 when it has none */
+    kir_kernel *kernel;  /* NULL: a copy from buffers[1] to buffers[0] */
+    GN_VEC(int) buffers; /* low_buffer of each buffer of the kernel */
+    GN_VEC(int) syms;    /* low_sym of each symbol of the kernel */
+    low_size trip;       /* bound of the THREAD loop; sym < 0 and coef 1 when it has none */
     int64_t step;
-    gir_id balance;        /* rows of this graph are the iterations; 0: even work */
+    gir_id balance; /* rows of this graph are the iterations; 0: even work */
     int balance_end;
-    int region;            /* index into the fusion's regions, for reports */
+    int region; /* index into the fusion's regions, for reports */
 } low_launch;
 
 typedef struct lowered {
@@ -68,7 +68,7 @@ typedef struct lowered {
 
 typedef struct low_options {
     gn_limits limits;
-    gn_elem index;         /* I32 or I64: elements of graph arrays */
+    gn_elem index; /* I32 or I64: elements of graph arrays */
 } low_options;
 
 /* GN_ERR_MODEL where a program asks for what loops cannot express (says what and where). */

@@ -31,10 +31,10 @@ static kir_id times_plus(lower *L, kir_id a, int64_t times, kir_id b)
 
 /* A register tile of `rows` x `cols` starting at (i0, j0), summed over s in [lo, hi). */
 typedef struct tile_job {
-    matrix a, b;           /* a(i, s), b(s, j) */
+    matrix a, b; /* a(i, s), b(s, j) */
     kir_id i0, j0;
     int64_t rows, cols;
-    int64_t stride;        /* of the tile's rows: whole vectors */
+    int64_t stride; /* of the tile's rows: whole vectors */
     kir_id lo, hi;
     gn_elem elem;
 } tile_job;
@@ -113,8 +113,7 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
             value[m] = low_value(L, v, &L->row, &x);
         }
         for (uint32_t m = 0; m < reg->members.n; m++)
-            if (L->f->stored[reg->members.p[m]])
-                low_store_value(L, reg->members.p[m], &L->row, at, value[m]);
+            if (L->f->stored[reg->members.p[m]]) low_store_value(L, reg->members.p[m], &L->row, at, value[m]);
         L->product = 0;
     }
     low_close(L);
@@ -124,7 +123,13 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
 static void gemm_columns(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
     gemm *g = ctx;
-    tile_job t = {.a = g->a, .b = g->b, .i0 = g->i0, .j0 = j0, .rows = g->rows, .cols = cols, .stride = tile_stride(L, cols),
+    tile_job t = {.a = g->a,
+                  .b = g->b,
+                  .i0 = g->i0,
+                  .j0 = j0,
+                  .rows = g->rows,
+                  .cols = cols,
+                  .stride = tile_stride(L, cols),
                   .elem = low_elem((gn_elem)gir_type_of(L->p, g->product)->elem)};
     t.lo = low_iconst(L, 0);
     t.hi = low_iconst(L, g->depth);
@@ -184,9 +189,9 @@ void low_gemm(lower *L)
 
 typedef struct inner {
     gir_id product;
-    matrix a, b;           /* a(i, row), b(row, j) */
+    matrix a, b; /* a(i, row), b(row, j) */
     int64_t m, n;
-    kir_id lo, hi, base;   /* rows of the chunk; where its partial product begins */
+    kir_id lo, hi, base; /* rows of the chunk; where its partial product begins */
     kir_id i0;
     int64_t rows;
     int part;
@@ -195,7 +200,15 @@ typedef struct inner {
 static void inner_columns(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
     inner *g = ctx;
-    tile_job t = {.a = g->a, .b = g->b, .i0 = g->i0, .j0 = j0, .rows = g->rows, .cols = cols, .stride = tile_stride(L, cols), .lo = g->lo, .hi = g->hi,
+    tile_job t = {.a = g->a,
+                  .b = g->b,
+                  .i0 = g->i0,
+                  .j0 = j0,
+                  .rows = g->rows,
+                  .cols = cols,
+                  .stride = tile_stride(L, cols),
+                  .lo = g->lo,
+                  .hi = g->hi,
                   .elem = low_elem((gn_elem)gir_type_of(L->p, g->product)->elem)};
     kir_id tile = multiply_tile(L, &t);
     int b = low_kernel_buffer(L, g->part, KIR_WRITE);
@@ -226,7 +239,8 @@ void low_inner(lower *L)
     g.a = (matrix){low_buffer_of_value(L, strip(L->p, a)), 1, g.m};
     g.b = (matrix){low_buffer_of_value(L, strip(L->p, b)), g.n, 1};
     low_size size = {.coef = g.m * g.n, .sym = low_sym_of(L, s, chunk)};
-    g.part = low_temp(L, gn_arena_printf(L->arena, "partial_%u", v), low_elem((gn_elem)gir_type_of(L->p, v)->elem), size);
+    g.part =
+        low_temp(L, gn_arena_printf(L->arena, "partial_%u", v), low_elem((gn_elem)gir_type_of(L->p, v)->elem), size);
     low_begin(L, "inner");
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
     L->launch.step = chunk;

@@ -60,9 +60,9 @@ typedef struct lower {
     const fusion *f;
     const low_options *opt;
     lowered *out;
-    gn_status *error;          /* the first one; checked at the end of each region */
-    int32_t *value_buffer;     /* by value: low_buffer, or -1 */
-    float *cost;               /* by value: of computing one element again, from what is stored; < 0 unknown */
+    gn_status *error;      /* the first one; checked at the end of each region */
+    int32_t *value_buffer; /* by value: low_buffer, or -1 */
+    float *cost;           /* by value: of computing one element again, from what is stored; < 0 unknown */
 
     /* of the kernel at hand */
     kir_kernel *k;
@@ -72,20 +72,20 @@ typedef struct lower {
     int region;
     low_schedule sched;
     level levels[MAX_LEVELS];
-    int depth;                 /* index of the innermost open level */
+    int depth; /* index of the innermost open level */
     GN_VEC(memo) memos;
     GN_VEC(int_memo) int_memos;
     GN_VEC(held) tiles;
-    where row;                 /* of the region's rows */
-    where edge;                /* of the current edge in a pass over edges; space 0: none */
-    gir_id filling;            /* the value whose tile is being filled: computed, not read */
-    gir_id product;            /* GEMM: the MATMUL, whose elements are in */
+    where row;      /* of the region's rows */
+    where edge;     /* of the current edge in a pass over edges; space 0: none */
+    gir_id filling; /* the value whose tile is being filled: computed, not read */
+    gir_id product; /* GEMM: the MATMUL, whose elements are in */
     kir_id product_tile, product_at;
 } lower;
 
 /* lower.c */
 int low_sym_of(lower *L, gir_space_id s, int64_t per);
-int low_buffer_of_value(lower *L, gir_id v);          /* LEAF or stored */
+int low_buffer_of_value(lower *L, gir_id v); /* LEAF or stored */
 int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array);
 int low_kernel_buffer(lower *L, int buffer, kir_access access); /* the kernel's number for it */
 int low_temp(lower *L, const char *name, gn_elem e, low_size size);
@@ -94,11 +94,11 @@ void low_end(lower *L);
 void low_fail(lower *L, gir_id v, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* lower_value.c */
-kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b);  /* at the innermost level, folded and shared */
+kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b); /* at the innermost level, folded and shared */
 kir_id low_iconst(lower *L, int64_t v);
 kir_id low_fconst(lower *L, gn_elem e, double v);
-kir_id low_const(lower *L, gn_elem e, double v);          /* of any type of the loop IR */
-kir_id low_start(lower *L, gn_elem e, int red);           /* what a reduction of that type starts from */
+kir_id low_const(lower *L, gn_elem e, double v);             /* of any type of the loop IR */
+kir_id low_start(lower *L, gn_elem e, int red);              /* what a reduction of that type starts from */
 kir_id low_sym_value(lower *L, gir_space_id s, int64_t per); /* number of rows as i64 */
 kir_id low_open(lower *L, kir_id lo, kir_id hi, int64_t step, kir_unit unit, kir_race race);
 kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race);
@@ -107,7 +107,7 @@ void low_close(lower *L);
 kir_cursor *low_at(lower *L);
 low_ix low_index(const gir_type *t, kir_id lin);
 kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x);
-kir_id low_tile_of(lower *L, gir_id v, const where *w);   /* computes the row into a tile if it is in none yet */
+kir_id low_tile_of(lower *L, gir_id v, const where *w); /* computes the row into a tile if it is in none yet */
 void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int level);
 kir_id low_load(lower *L, int buffer, kir_id at);
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);

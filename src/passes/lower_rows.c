@@ -10,13 +10,13 @@
 #include <stdlib.h>
 
 typedef struct rows_plan {
-    bool lanes;           /* rows are the lanes: every value has one element a row, and there are no edges */
+    bool lanes; /* rows are the lanes: every value has one element a row, and there are no edges */
     int passes;
-    int *pass;            /* by member: of a SCATTER, the pass that computes it (from 1); else 0 */
-    bool sinks;           /* sums over the space */
+    int *pass;  /* by member: of a SCATTER, the pass that computes it (from 1); else 0 */
+    bool sinks; /* sums over the space */
     GN_VEC(gir_id) sink;
-    GN_VEC(int) part;     /* low_buffer of each sink's partial sums */
-    GN_VEC(kir_id) acc;   /* its tile */
+    GN_VEC(int) part;   /* low_buffer of each sink's partial sums */
+    GN_VEC(kir_id) acc; /* its tile */
 } rows_plan;
 
 /* Planning ---------------------------------------------------------------------------------------------------------- */

@@ -153,9 +153,7 @@ static void index_comp(lower *L, low_ix *x)
         kir_id q = low_int(L, KIR_IDIV, x->lin, low_iconst(L, stride));
         bool first = true;
         for (int j = 0; j < i; j++) first = first && x->dim[j] == 1;
-        x->comp[i] = x->dim[i] == 1 ? low_iconst(L, 0)
-                     : first        ? q
-                                    : low_int(L, KIR_IMOD, q, low_iconst(L, x->dim[i]));
+        x->comp[i] = x->dim[i] == 1 ? low_iconst(L, 0) : first ? q : low_int(L, KIR_IMOD, q, low_iconst(L, x->dim[i]));
         stride *= x->dim[i];
     }
     x->has_comp = true;
@@ -201,10 +199,7 @@ void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id valu
     kir_store(L->k, low_at(L), b, at, value);
 }
 
-where low_node_at(lower *L, gir_space_id s, kir_id row)
-{
-    return (where){.space = s, .row = row, .level = L->depth};
-}
+where low_node_at(lower *L, gir_space_id s, kir_id row) { return (where){.space = s, .row = row, .level = L->depth}; }
 
 /* The ends of an edge. In a pass over a row's edges one is the row itself. */
 static where end_of(lower *L, gir_id g, const where *w, int end)
@@ -318,7 +313,7 @@ static kir_id binary(lower *L, gir_id v, gir_op op, gn_elem e, kir_id a, kir_id 
         gir_op op;
         kir_op f, i;
     } table[] = {
-        {GIR_ADD, KIR_FADD, KIR_IADD}, {GIR_SUB, KIR_FSUB, KIR_ISUB}, {GIR_MUL, KIR_FMUL, KIR_IMUL},
+        {GIR_ADD, KIR_FADD, KIR_IADD},    {GIR_SUB, KIR_FSUB, KIR_ISUB},    {GIR_MUL, KIR_FMUL, KIR_IMUL},
         {GIR_DIV, KIR_FDIV, KIR_INVALID}, {GIR_POW, KIR_FPOW, KIR_INVALID}, {GIR_MAX, KIR_FMAX, KIR_IMAX},
         {GIR_MIN, KIR_FMIN, KIR_IMIN},
     };
@@ -381,7 +376,8 @@ static kir_id pad_value(lower *L, gir_id v, const where *w, low_ix *x)
     y.dim[axis] = t->dim[axis];
     y.comp[axis] = clamp(L, at, t->dim[axis]);
     kir_id inner = low_value(L, o, w, &y);
-    kir_id in = bin(L, KIR_AND, bin(L, KIR_ILE, low_iconst(L, 0), at), bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis])));
+    kir_id in =
+        bin(L, KIR_AND, bin(L, KIR_ILE, low_iconst(L, 0), at), bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis])));
     gn_elem e = low_elem((gn_elem)n->type.elem);
     return kir_select(L->k, low_at(L), in, inner, low_const(L, e, 0));
 }
@@ -475,10 +471,22 @@ static float cost_of(lower *L, gir_id v)
     if (!here) return L->cost[v] = 1;
     for (int k = 0; k < n->n_in; k++) c += cost_of(L, gir_in(L->p, v, k));
     switch ((gir_op)n->op) {
-    case GIR_EXP: case GIR_EXPM1: case GIR_LOG: case GIR_LOG1P: case GIR_SIGMOID: c += 12; break;
-    case GIR_SIN: case GIR_COS: case GIR_TANH: case GIR_ERF: case GIR_POW: c += 20; break;
-    case GIR_DIV: case GIR_RECIP: case GIR_SQRT: case GIR_RSQRT: c += 6; break;
-    case GIR_RANDOM: case GIR_RNG_KEY: c += 20; break;
+    case GIR_EXP:
+    case GIR_EXPM1:
+    case GIR_LOG:
+    case GIR_LOG1P:
+    case GIR_SIGMOID: c += 12; break;
+    case GIR_SIN:
+    case GIR_COS:
+    case GIR_TANH:
+    case GIR_ERF:
+    case GIR_POW: c += 20; break;
+    case GIR_DIV:
+    case GIR_RECIP:
+    case GIR_SQRT:
+    case GIR_RSQRT: c += 6; break;
+    case GIR_RANDOM:
+    case GIR_RNG_KEY: c += 20; break;
     case GIR_GATHER: c += 2; break;
     default: c += gir_ops[n->op].cls == GIR_CLASS_MAP ? 1 : 0; break;
     }
@@ -597,8 +605,7 @@ static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
     gn_elem e = low_elem((gn_elem)n->type.elem);
     kir_id i;
     switch ((gir_op)n->op) {
-    case GIR_CONST:
-        return low_const(L, e, n->attr.f);
+    case GIR_CONST: return low_const(L, e, n->attr.f);
     case GIR_IOTA:
         if (n->attr.i[0] >= 0) index_comp(L, x);
         i = n->attr.i[0] < 0 ? user_row(L, w) : x->comp[n->attr.i[0]];

@@ -10,23 +10,23 @@
 
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */
 typedef struct gn_pass_options {
-    int n_sparse;               /* inputs bound as CSR: matrix products with them walk their non-zeros */
+    int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
     const char *const *sparse;
-    int limit;                  /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
-    bool eager;                 /* only what lowering cannot do without */
-    bool verify;                /* the verifier after every pass */
+    int limit;   /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
+    bool eager;  /* only what lowering cannot do without */
+    bool verify; /* the verifier after every pass */
     void (*after)(void *ctx, const char *pass, const gir_program *p); /* may be NULL: called after each pass */
     void *ctx;
 } gn_pass_options;
 
 /*      name        always  what it does                                                                          */
-#define GN_PASSES(X)                                                                                                \
-    X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")                          \
-    X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                          \
-    X(sparsify, 1, "turns products with sparse inputs into sums over their non-zeros")                              \
-    X(factor,   0, "takes what all edges of a row share out of the sum over them")                                   \
-    X(dense,    1, "makes transposed operands of matrix products plain")                                            \
-    X(clean,    1, "simplify again")
+#define GN_PASSES(X)                                                                                                   \
+    X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")                            \
+    X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \
+    X(sparsify, 1, "turns products with sparse inputs into sums over their non-zeros")                                 \
+    X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
+    X(dense, 1, "makes transposed operands of matrix products plain")                                                  \
+    X(clean, 1, "simplify again")
 
 typedef struct gn_pass {
     const char *name;
@@ -42,8 +42,8 @@ const gn_pass *gn_pass_by_name(const char *name); /* NULL when there is none */
 GN_NODISCARD gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_options *opt, int *count,
                                       gir_program **out);
 
-#define X(name, always, doc)                                                                                        \
-    GN_NODISCARD gn_status *gn_run_##name(gn_arena *a, const gir_program *in, const gn_pass_options *opt,           \
+#define X(name, always, doc)                                                                                           \
+    GN_NODISCARD gn_status *gn_run_##name(gn_arena *a, const gir_program *in, const gn_pass_options *opt,              \
                                           gir_program **out);
 GN_PASSES(X)
 #undef X

@@ -97,8 +97,7 @@ static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth)
         if (is_scaling(p, b)) return gir_op2(z->to, GIR_DIV, moved(z, a, w, n, depth + 1), rescaled(z, b, n));
         break;
     case GIR_ADD:
-    case GIR_SUB:
-        return gir_op2(z->to, (gir_op)node->op, moved(z, a, w, n, depth + 1), moved(z, b, w, n, depth + 1));
+    case GIR_SUB: return gir_op2(z->to, (gir_op)node->op, moved(z, a, w, n, depth + 1), moved(z, b, w, n, depth + 1));
     default: break;
     }
     return gir_matmul(z->to, z->map[v], w, false, false);
@@ -119,7 +118,9 @@ static gir_id move_product(mover *z, gir_id v)
 gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
     (void)opt;
-    mover z = {.from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n),
+    mover z = {.from = in,
+               .to = gir_program_new(a, in->name),
+               .map = GN_NEW_N(a, gir_id, in->nodes.n),
                .uses = GN_NEW_N(a, uint32_t, in->nodes.n)};
     for (gir_id v = 1; v < in->nodes.n; v++)
         for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;

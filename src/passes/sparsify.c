@@ -15,9 +15,9 @@ typedef struct sparsifier {
     const gir_program *from;
     gir_program *to;
     const gn_pass_options *opt;
-    gir_id *map;       /* value of from -> value of to */
-    gir_id *edge;      /* value of from -> its values at the non-zeros, in to; 0: not made */
-    gir_id *pattern;   /* input of from -> pattern in to */
+    gir_id *map;     /* value of from -> value of to */
+    gir_id *edge;    /* value of from -> its values at the non-zeros, in to; 0: not made */
+    gir_id *pattern; /* input of from -> pattern in to */
 } sparsifier;
 
 static bool is_sparse_input(const sparsifier *z, gir_id v)
@@ -44,9 +44,7 @@ static gir_id source_of(const sparsifier *z, gir_id v, int depth)
     case GIR_SQRT:
     case GIR_DETACH: return source_of(z, gir_in(p, v, 0), depth + 1);
     case GIR_DIV: return source_of(z, gir_in(p, v, 0), depth + 1);
-    case GIR_MUL:
-        a = source_of(z, gir_in(p, v, 0), depth + 1);
-        return a ? a : source_of(z, gir_in(p, v, 1), depth + 1);
+    case GIR_MUL: a = source_of(z, gir_in(p, v, 0), depth + 1); return a ? a : source_of(z, gir_in(p, v, 1), depth + 1);
     case GIR_SELECT: {
         const gir_node *no = gir_at(p, gir_in(p, v, 2)), *yes = gir_at(p, gir_in(p, v, 1));
         if (no->op == GIR_CONST && no->attr.f == 0) return source_of(z, gir_in(p, v, 1), depth + 1);

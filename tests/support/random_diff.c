@@ -26,7 +26,10 @@ typedef struct failing {
 } failing;
 
 /* What the message begins with: mode and way, or pass. */
-static void kind_of(const char *message, char *out, size_t n) { snprintf(out, n, "%.*s", (int)strcspn(message, ":"), message); }
+static void kind_of(const char *message, char *out, size_t n)
+{
+    snprintf(out, n, "%.*s", (int)strcspn(message, ":"), message);
+}
 
 static bool still_fails(void *user, const gir_program *p)
 {
@@ -55,8 +58,8 @@ static const char *report(gn_arena *a, uint64_t seed, const gir_program *p, cons
     const gir_program *small = gir_reduce_program(a, p, still_fails, &f, 400);
     gn_status *t = run_every_way(small, env, f.modes, NULL);
     gn_status *shown = t ? t : s;
-    const char *text = gn_arena_printf(a, "seed %llu: %s (%s:%d)\n%s", (unsigned long long)seed, gn_status_message(shown),
-                                       shown->file, shown->line, text_of(a, t ? small : p));
+    const char *text = gn_arena_printf(a, "seed %llu: %s (%s:%d)\n%s", (unsigned long long)seed,
+                                       gn_status_message(shown), shown->file, shown->line, text_of(a, t ? small : p));
     gn_status_free(t);
     return text;
 }

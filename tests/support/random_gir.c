@@ -238,13 +238,19 @@ static gir_id named(gen *z, gir_op op, const gir_type *t)
                 (gir_attr){.name = gn_arena_printf(z->a, "%c%d.%s", op == GIR_STATE ? 's' : 'x', z->names++, r)}, t);
 }
 
+double number(gen *z, int kind)
+{
+    static const double numbers[] = {0, 1, -1, 2, 0.5, 0.25, 0.1, 3.25, 1, 0};
+    double x = numbers[rnd(z, 10)];
+    return kind == BOOLS ? rnd(z, 2) : kind == INTS ? floor(fabs(x)) : x;
+}
+
 /* Over edges of derived graphs and over features there are no inputs: made of what there is at the ends. */
 gir_id leaf_of(gen *z, gir_type t)
 {
     const gir_space *s = &z->p->spaces.p[t.space];
     if (t.space == 0) {
-        if (chance(z, 15))
-            return make(z, GIR_CONST, 0, NULL, (gir_attr){.f = t.elem == GN_BOOL ? rnd(z, 2) : 0.25 + rnd(z, 3)}, &t);
+        if (chance(z, 15)) return make(z, GIR_CONST, 0, NULL, (gir_attr){.f = number(z, kind_of(&t))}, &t);
         return named(z, chance(z, 70) ? GIR_STATE : GIR_INPUT, &t);
     }
     if (s->kind == GIR_NODE || (s->graph && gir_at(z->p, s->graph)->op == GIR_GRAPH)) return named(z, GIR_INPUT, &t);

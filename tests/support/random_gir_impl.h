@@ -33,7 +33,8 @@ gir_id leaf_of(gen *z, gir_type t);  /* a value of that type that did not exist 
 gir_id like(gen *z, gir_type t);     /* of that type, old or new */
 gir_id any_value(gen *z, int kinds); /* old or new */
 gir_id any_graph(gen *z);
-gir_id any_derived(gen *z); /* 0 where there is none */
+double number(gen *z, int kind); /* for a constant: often one that means something to some operator */
+gir_id any_derived(gen *z);      /* 0 where there is none */
 gir_id make(gen *z, gir_op op, int n, const gir_id *in, gir_attr attr, const gir_type *want); /* 0: does not fit */
 gir_id tame(gen *z, gir_op op, int k, gir_id v); /* brings v into the domain of operand k of op */
 bool in_domain(gir_op op, int k, range r);

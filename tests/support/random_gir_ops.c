@@ -489,7 +489,7 @@ static gir_id make_leaf(gen *z, gir_op op)
     case GIR_SIZE:
         return make(z, op, 0, NULL, (gir_attr){.i = {chance(z, 50) ? z->node : gir_type_of(z->p, any_graph(z))->edge}},
                     NULL);
-    case GIR_CONST: return make(z, op, 0, NULL, (gir_attr){.f = t.elem == GN_BOOL ? rnd(z, 2) : 0.5 + rnd(z, 4)}, &t);
+    case GIR_CONST: return make(z, op, 0, NULL, (gir_attr){.f = number(z, kind_of(&t))}, &t);
     case GIR_IOTA: return make(z, op, 0, NULL, (gir_attr){.i = {(int64_t)rnd(z, t.rank + 1u) - 1}}, &t);
     case GIR_INPUT:
         if (z->aim == GIR_PATTERN) return gir_in(z->p, make_pattern(z, 0), 0);

@@ -57,8 +57,7 @@ static gn_status *close_to(const char *name, const double *got, const gir_value 
         if (tally) tally->skipped += !isfinite(bound);
         if (!isfinite(bound) || d <= allowed(want, i, slack)) continue;
         GN_FAIL(GN_ERR_INTERNAL, "%s: element %lld of row %lld is %.9g, not %.9g +- %.3g", name,
-                (long long)(i % want->cols), (long long)(i / want->cols), got[i], want->v[i],
-                allowed(want, i, slack));
+                (long long)(i % want->cols), (long long)(i / want->cols), got[i], want->v[i], allowed(want, i, slack));
     }
     return NULL;
 }

@@ -94,6 +94,7 @@ static const struct {
     {"cast %5 : node i64[2, 3]\n %16 = cast %15 : node f32[2, 3]", "cast(i to node f32[2, 3])"},
     {"cast %2 : node i32[2, 3]\n %16 = cast %15 : node f32[2, 3]", "cast(cast(x to node i32[2, 3]) to node f32[2, 3])"},
     {"cast %4 : node f32[2, 3]\n %16 = ne %15, %6", "c"},
+    {"cast %5 : node f32[2, 3]\n %16 = ne %15, %6", "ne(cast(i to node f32[2, 3]), 0:node f32[2, 3])"},
     {"ne %2, %6", "ne(x, 0:node f32[2, 3])"},
     {"add %10, %7", "3:node f32[2, 3]"},
     {"exp %6", "1:node f32[2, 3]"},
