@@ -78,7 +78,7 @@ static bool keep_edge_value(const fuser *z, gir_id v)
         int64_t width = fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v);
         return width >= 8;
     }
-    return n->op == GIR_MATMUL;
+    return n->op == GIR_MATMUL || n->op == GIR_SCATTER; /* into a space that is another graph's edges */
 }
 
 static fu_place place_of(const fuser *z, gir_id v)

@@ -97,6 +97,7 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
     kir_id row = low_int(L, KIR_IADD, g->i0, r);
     L->row = (where){.space = reg->space, .row = row, .level = L->depth};
     kir_id j = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
+    if (g->n == 1) L->row.level = L->depth; /* what has one element a row reads the product, which is known here */
     kir_id at = low_int(L, KIR_IADD, j0, j);
     if (reg->space == 0) { /* a row of a plain matrix */
         int b = low_kernel_buffer(L, low_buffer_of_value(L, g->product), KIR_WRITE);
