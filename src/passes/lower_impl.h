@@ -1,4 +1,5 @@
-/* What the files of the lowering share.  lower.c: buffers and launches; lower_value.c: values as instructions;
+/* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
+ * integers; lower_value.c: values as instructions;
  * lower_rows.c: ROWS and FLAT regions; lower_dense.c: GEMM and INNER regions. */
 #ifndef GN_PASSES_LOWER_IMPL_H
 #define GN_PASSES_LOWER_IMPL_H
@@ -93,7 +94,11 @@ void low_begin(lower *L, const char *name);
 void low_end(lower *L);
 void low_fail(lower *L, gir_id v, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* lower_value.c */
+/* lower_level.c */
+bool low_visible(const lower *L, int lev, kir_id owner);            /* is what was made in that block still in scope? */
+kir_id low_scaled_add(lower *L, kir_id a, int64_t scale, kir_id b); /* a * scale + b */
+kir_id low_ix_lin(lower *L, low_ix *x);
+void low_ix_comp(lower *L, low_ix *x);
 kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b); /* at the innermost level, folded and shared */
 kir_id low_iconst(lower *L, int64_t v);
 kir_id low_fconst(lower *L, gn_elem e, double v);

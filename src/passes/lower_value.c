@@ -8,161 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Levels ------------------------------------------------------------------------------------------------------------ */
-
-kir_cursor *low_at(lower *L) { return &L->levels[L->depth].at; }
-
-static void open_block(lower *L, kir_cursor after, kir_cursor body)
-{
-    L->levels[L->depth].after = after;
-    if (L->depth + 1 == MAX_LEVELS) {
-        low_fail(L, 0, "loops nest deeper than %d", MAX_LEVELS);
-        return;
-    }
-    L->levels[++L->depth] = (level){.at = body};
-}
-
-kir_id low_open(lower *L, kir_id lo, kir_id hi, int64_t step, kir_unit unit, kir_race race)
-{
-    kir_cursor after = *low_at(L), body;
-    kir_id loop = kir_for(L->k, &after, &body, lo, hi, step, unit, race);
-    open_block(L, after, body);
-    return loop;
-}
-
-kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race)
-{
-    return low_open(L, low_iconst(L, 0), low_iconst(L, n), 1, unit, race);
-}
-
-kir_id low_open_if(lower *L, kir_id cond)
-{
-    kir_cursor after = *low_at(L), body;
-    kir_id id = kir_if(L->k, &after, &body, cond);
-    open_block(L, after, body);
-    return id;
-}
-
-void low_close(lower *L)
-{
-    L->depth--;
-    L->levels[L->depth].at = L->levels[L->depth].after;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < L->memos.n; i++)
-        if (L->memos.p[i].level <= L->depth) L->memos.p[n++] = L->memos.p[i];
-    L->memos.n = n;
-    n = 0;
-    for (uint32_t i = 0; i < L->int_memos.n; i++)
-        if (L->int_memos.p[i].level <= L->depth) L->int_memos.p[n++] = L->int_memos.p[i];
-    L->int_memos.n = n;
-    n = 0;
-    for (uint32_t i = 0; i < L->tiles.n; i++)
-        if (L->tiles.p[i].level <= L->depth) L->tiles.p[n++] = L->tiles.p[i];
-    L->tiles.n = n;
-}
-
-static bool visible(const lower *L, int lev, kir_id owner)
-{
-    return lev <= L->depth && L->levels[lev].at.owner == owner;
-}
-
-/* Integers ---------------------------------------------------------------------------------------------------------- */
-
-/* Constants are all made at the top, once a value. */
-kir_id low_iconst(lower *L, int64_t v)
-{
-    for (uint32_t i = 0; i < L->int_memos.n; i++) {
-        const int_memo *m = &L->int_memos.p[i];
-        if (m->op == KIR_CONST && kir_at(L->k, m->result)->imm == v) return m->result;
-    }
-    kir_id c = kir_iconst(L->k, &L->levels[0].at, v);
-    GN_PUSH(L->arena, L->int_memos, ((int_memo){KIR_CONST, 0, 0, c, 0, 0}));
-    return c;
-}
-
-kir_id low_fconst(lower *L, gn_elem e, double v) { return kir_fconst(L->k, &L->levels[0].at, e, v); }
-
-kir_id low_const(lower *L, gn_elem e, double v)
-{
-    if (gn_elem_is_float(e)) return low_fconst(L, e, v);
-    return e == GN_BOOL ? kir_bconst(L->k, &L->levels[0].at, v != 0) : low_iconst(L, (int64_t)v);
-}
-
-kir_id low_start(lower *L, gn_elem e, int red)
-{
-    if (red == GIR_SUM) return low_const(L, e, 0);
-    if (gn_elem_is_float(e)) return low_fconst(L, e, red == GIR_RED_MAX ? -INFINITY : INFINITY);
-    return low_iconst(L, red == GIR_RED_MAX ? INT64_MIN : INT64_MAX);
-}
-
-kir_id low_sym_value(lower *L, gir_space_id s, int64_t per)
-{
-    if (s == 0) return low_iconst(L, 1);
-    const gir_space *sp = &L->p->spaces.p[s];
-    if (sp->size >= 0) return low_iconst(L, (sp->size + per - 1) / per);
-    int number = low_sym_of(L, s, per); /* may move the symbols */
-    int k = kir_sym_add(L->k, L->out->syms.p[number].name);
-    for (uint32_t i = 0; i < L->int_memos.n; i++) {
-        const int_memo *m = &L->int_memos.p[i];
-        if (m->op == KIR_SYM && kir_at(L->k, m->result)->imm == k) return m->result;
-    }
-    kir_id v = kir_sym(L->k, &L->levels[0].at, k);
-    GN_PUSH(L->arena, L->int_memos, ((int_memo){KIR_SYM, 0, 0, v, 0, 0}));
-    return v;
-}
-
-kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b)
-{
-    for (uint32_t i = L->int_memos.n; i-- > 0;) {
-        const int_memo *m = &L->int_memos.p[i];
-        if (m->op == op && m->a == a && m->b == b && visible(L, m->level, m->owner)) return m->result;
-    }
-    kir_id v = kir_bin(L->k, low_at(L), op, a, b);
-    GN_PUSH(L->arena, L->int_memos, ((int_memo){(uint8_t)op, a, b, v, L->depth, low_at(L)->owner}));
-    return v;
-}
-
-static kir_id scaled_add(lower *L, kir_id a, int64_t scale, kir_id b)
-{
-    return low_int(L, KIR_IADD, low_int(L, KIR_IMUL, a, low_iconst(L, scale)), b);
-}
-
-/* Indices ----------------------------------------------------------------------------------------------------------- */
-
-low_ix low_index(const gir_type *t, kir_id lin)
-{
-    low_ix x = {.rank = t->rank, .lin = lin};
-    for (int i = 0; i < t->rank; i++) x.dim[i] = t->dim[i];
-    return x;
-}
-
-static kir_id index_lin(lower *L, low_ix *x)
-{
-    if (x->lin) return x->lin;
-    kir_id at = low_iconst(L, 0);
-    for (int i = 0; i < x->rank; i++)
-        if (x->dim[i] > 1) at = scaled_add(L, at, x->dim[i], x->comp[i]);
-    return x->lin = at;
-}
-
-static void index_comp(lower *L, low_ix *x)
-{
-    if (x->has_comp) return;
-    int64_t stride = 1;
-    for (int i = x->rank; i-- > 0;) {
-        kir_id q = low_int(L, KIR_IDIV, x->lin, low_iconst(L, stride));
-        bool first = true;
-        for (int j = 0; j < i; j++) first = first && x->dim[j] == 1;
-        x->comp[i] = x->dim[i] == 1 ? low_iconst(L, 0) : first ? q : low_int(L, KIR_IMOD, q, low_iconst(L, x->dim[i]));
-        stride *= x->dim[i];
-    }
-    x->has_comp = true;
-}
+/* Views' indices ---------------------------------------------------------------------------------------------------- */
 
 /* Index into the operand of a broadcast: dims aligned at the right, ones and missing ones stay at 0. */
 static low_ix broadcast_index(lower *L, low_ix *x, const gir_type *from)
 {
-    index_comp(L, x);
+    low_ix_comp(L, x);
     low_ix y = {.rank = from->rank, .has_comp = true};
     for (int i = 0; i < from->rank; i++) {
         y.dim[i] = from->dim[i];
@@ -189,7 +40,7 @@ kir_id low_load(lower *L, int buffer, kir_id at)
 static kir_id row_offset(lower *L, gir_id v, const where *w, kir_id lin)
 {
     if (gir_type_of(L->p, v)->space == 0) return lin;
-    return scaled_add(L, w->row, fu_elems(L->p, v), lin);
+    return low_scaled_add(L, w->row, fu_elems(L->p, v), lin);
 }
 
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value)
@@ -215,7 +66,7 @@ static where end_of(lower *L, gir_id g, const where *w, int end)
     L->depth = w->level;
     for (uint32_t i = L->int_memos.n; i-- > 0 && !n.row;) {
         const int_memo *m = &L->int_memos.p[i];
-        if (m->op == KIR_LOAD && m->a == w->row && m->b == (kir_id)array && visible(L, m->level, m->owner))
+        if (m->op == KIR_LOAD && m->a == w->row && m->b == (kir_id)array && low_visible(L, m->level, m->owner))
             n.row = m->result;
     }
     if (!n.row) {
@@ -369,7 +220,7 @@ static kir_id pad_value(lower *L, gir_id v, const where *w, low_ix *x)
     gir_id o = gir_in(L->p, v, 0);
     const gir_type *t = gir_type_of(L->p, o);
     int axis = (int)n->attr.i[0];
-    index_comp(L, x);
+    low_ix_comp(L, x);
     low_ix y = *x;
     y.lin = 0;
     kir_id at = low_int(L, KIR_ISUB, x->comp[axis], low_iconst(L, n->attr.i[1]));
@@ -386,7 +237,7 @@ static kir_id concat_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
     const gir_node *n = gir_at(L->p, v);
     int axis = (int)n->attr.i[0];
-    index_comp(L, x);
+    low_ix_comp(L, x);
     int64_t end = n->type.dim[axis];
     kir_id result = 0;
     for (int k = n->n_in; k-- > 0;) {
@@ -409,13 +260,13 @@ static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
     gir_id o = gir_in(L->p, v, 0);
     if (gir_at(L->p, v)->op == GIR_TO_ROWS) {
-        low_ix y = low_index(gir_type_of(L->p, o), scaled_add(L, w->row, fu_elems(L->p, v), index_lin(L, x)));
+        low_ix y = low_index(gir_type_of(L->p, o), low_scaled_add(L, w->row, fu_elems(L->p, v), low_ix_lin(L, x)));
         where none = {.level = w->level};
         return low_value(L, o, &none, &y);
     }
     while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
-    if (L->f->place[o] != FU_INLINE) return low_load(L, low_buffer_of_value(L, o), index_lin(L, x));
-    kir_id n = low_iconst(L, fu_elems(L->p, o)), lin = index_lin(L, x);
+    if (L->f->place[o] != FU_INLINE) return low_load(L, low_buffer_of_value(L, o), low_ix_lin(L, x));
+    kir_id n = low_iconst(L, fu_elems(L->p, o)), lin = low_ix_lin(L, x);
     where row = low_node_at(L, gir_type_of(L->p, o)->space, low_int(L, KIR_IDIV, lin, n));
     low_ix y = low_index(gir_type_of(L->p, o), low_int(L, KIR_IMOD, lin, n));
     return low_value(L, o, &row, &y);
@@ -428,15 +279,15 @@ static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
     const gir_type *t = gir_type_of(L->p, o);
     low_ix y;
     switch ((gir_op)n->op) {
-    case GIR_RESHAPE: y = low_index(t, index_lin(L, x)); break;
+    case GIR_RESHAPE: y = low_index(t, low_ix_lin(L, x)); break;
     case GIR_BROADCAST:
         if (gir_row_elems(t) == gir_row_elems(&n->type))
-            y = low_index(t, index_lin(L, x));
+            y = low_index(t, low_ix_lin(L, x));
         else
             y = broadcast_index(L, x, t);
         break;
     case GIR_TRANSPOSE:
-        index_comp(L, x);
+        low_ix_comp(L, x);
         y = (low_ix){.rank = t->rank, .has_comp = true};
         for (int k = 0; k < t->rank; k++) {
             int from = (int)(n->attr.i[0] >> (4 * k) & 15);
@@ -445,7 +296,7 @@ static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
         }
         break;
     case GIR_SLICE:
-        index_comp(L, x);
+        low_ix_comp(L, x);
         y = *x;
         y.lin = 0;
         y.dim[n->attr.i[0]] = t->dim[n->attr.i[0]];
@@ -504,7 +355,7 @@ static kir_id find_tile(const lower *L, gir_id v, const where *w)
 {
     for (uint32_t i = L->tiles.n; i-- > 0;) {
         const held *h = &L->tiles.p[i];
-        if (h->value == v && h->row == w->row && visible(L, h->level, h->owner)) return h->tile;
+        if (h->value == v && h->row == w->row && low_visible(L, h->level, h->owner)) return h->tile;
     }
     return 0;
 }
@@ -518,8 +369,8 @@ static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id ou
         to->dim[to->rank++] = t->dim[i];
         x.dim[i] = t->dim[i];
     }
-    index_comp(L, &kept);
-    index_comp(L, &gone);
+    low_ix_comp(L, &kept);
+    low_ix_comp(L, &gone);
     for (int i = 0, a = 0, b = 0; i < t->rank; i++) x.comp[i] = axes >> i & 1 ? gone.comp[b++] : kept.comp[a++];
     return x;
 }
@@ -594,7 +445,7 @@ static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
     const gir_node *n = gir_at(L->p, v);
     low_ix zero = low_index(gir_type_of(L->p, gir_in(L->p, v, 0)), low_iconst(L, 0));
     kir_id key = low_value(L, gir_in(L->p, v, 0), w, &zero);
-    kir_id at = scaled_add(L, user_row(L, w), fu_elems(L->p, v), index_lin(L, x));
+    kir_id at = low_scaled_add(L, user_row(L, w), fu_elems(L->p, v), low_ix_lin(L, x));
     kir_id u = kir_random(L->k, low_at(L), key, at, n->attr.i[0]);
     return kir_cast(L->k, low_at(L), u, low_elem((gn_elem)n->type.elem));
 }
@@ -607,7 +458,7 @@ static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
     switch ((gir_op)n->op) {
     case GIR_CONST: return low_const(L, e, n->attr.f);
     case GIR_IOTA:
-        if (n->attr.i[0] >= 0) index_comp(L, x);
+        if (n->attr.i[0] >= 0) low_ix_comp(L, x);
         i = n->attr.i[0] < 0 ? user_row(L, w) : x->comp[n->attr.i[0]];
         return kir_cast(L->k, low_at(L), i, e);
     default: return kir_cast(L->k, low_at(L), low_sym_value(L, (gir_space_id)n->attr.i[0], 1), e);
@@ -684,11 +535,11 @@ static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
     kir_id tile = find_tile(L, v, w);
     bool here = computed_here(L, v, w);
     if (!tile && wants_tile(L, v, w, here)) tile = low_tile_of(L, v, w);
-    if (tile) return kir_tload(L->k, low_at(L), tile, index_lin(L, x));
+    if (tile) return kir_tload(L->k, low_at(L), tile, low_ix_lin(L, x));
     if (!here) {
         if (L->value_buffer[v] < 0 && L->f->place[v] == FU_REAL && !L->f->stored[v])
             low_fail(L, v, "is read by another loop but is not stored");
-        return low_load(L, low_buffer_of_value(L, v), row_offset(L, v, w, index_lin(L, x)));
+        return low_load(L, low_buffer_of_value(L, v), row_offset(L, v, w, low_ix_lin(L, x)));
     }
     if (broadcast_wants_tile(L, v)) {
         gir_id o = gir_in(L->p, v, 0);
@@ -706,10 +557,10 @@ kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x)
     if (gir_type_of(L->p, v)->space == 0) w = L->r->space == 0 ? &L->row : &none;
     bool scalar = fu_elems(L->p, v) == 1;
     if (scalar) x->lin = low_iconst(L, 0);
-    kir_id lin = scalar ? x->lin : index_lin(L, x);
+    kir_id lin = scalar ? x->lin : low_ix_lin(L, x);
     for (uint32_t i = L->memos.n; i-- > 0;) {
         const memo *m = &L->memos.p[i];
-        if (m->value == v && m->row == w->row && m->lin == lin && visible(L, m->level, m->owner)) return m->result;
+        if (m->value == v && m->row == w->row && m->lin == lin && low_visible(L, m->level, m->owner)) return m->result;
     }
     int depth = L->depth;
     bool outside = scalar && w->level < depth && L->product != v;
