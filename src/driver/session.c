@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *const gn_mode_name[GN_MODE_COUNT] = {
 #define X(id, text) text,
@@ -79,7 +78,7 @@ static gn_compile_options options_of(const gn_session *s)
     o.pass.verify = true;
     o.code.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1;
     o.code.sanitize = s->opt.sanitize || sanitized;
-    o.code.threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    o.code.threads = gn_cores();
     return o;
 }
 
@@ -260,7 +259,7 @@ static gn_status *bind_unit(gn_session *s, gn_unit *u, const gn_unit *like)
 static gn_status *bind_all(gn_session *s)
 {
     if (s->opt.no_code) return NULL;
-    int threads = s->opt.threads > 0 ? s->opt.threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int threads = s->opt.threads > 0 ? s->opt.threads : gn_cores();
     GN_TRY(gn_pool_new(threads, &s->pool));
     GN_TRY(make_features(s));
     GN_TRY(edge_rows(s, s->data->edge_weight, 1, &s->edge_weight));

@@ -113,9 +113,9 @@ gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_
     size_t got;
     gn_buf_add(&b, "");
     while ((got = fread(part, 1, sizeof part, f)) > 0 && b.n < LIMIT) gn_buf_addn(&b, part, got);
-    bool bad = ferror(f) != 0;
+    int error = ferror(f) ? errno : 0;
     fclose(f);
-    if (bad) GN_FAIL(GN_ERR_IO, "%s: cannot be read", path);
+    if (error) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(error));
     if (b.n >= LIMIT) GN_FAIL(GN_ERR_MODEL, "%s: longer than %d bytes, which no model is", path, LIMIT);
     *text = b.p;
     *n = b.n;
