@@ -58,8 +58,9 @@ typedef struct gn_model {
      * "g.attr" edge f32[D]; states "rng.seed", "rng.step" i64[] (read by dropout; the train pass advances the step).
      * Inputs of other names: those that a model or train block declares, "node f32[d..]" or "f32[d..]".
      * eval: dropout off, running statistics used; output "out".
-     * loss: dropout on; outputs "loss" (scalar) and "out"; updates of running statistics.  NULL without a train block
-     *       when the data has no labels. */
+     * loss: dropout on; outputs "loss" (scalar) and "out"; updates of running statistics.  NULL when the data has no
+     *       labels and the train block declares no input.  Without a train block a model whose output is node[C] gets
+     *       cross-entropy over train_mask and adam(lr = 0.01); another one has no loss. */
     gir_program *eval, *loss;
     gir_program *val_loss; /* eval-mode loss over val_mask, output "loss"; NULL unless monitor_loss */
     gn_train_spec train;
