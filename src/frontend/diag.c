@@ -122,11 +122,16 @@ static void excerpt(gn_diags *d, const gn_source *s, gn_span at)
     gn_buf_add(&d->text, "\n");
 }
 
+/* A message may quote a name of any length and strings of any bytes. */
 static void report(gn_diags *d, const gn_source *s, gn_span at, const char *kind, const char *message)
 {
+    enum { LONGEST = 1000 };
     uint32_t line, col;
+    size_t n = strlen(message), shown = n <= LONGEST ? n : LONGEST;
     gn_source_position(s, at.at, &line, &col);
-    gn_buf_printf(&d->text, "%s:%u:%u: %s: %s\n", s->name, (unsigned)line, (unsigned)col, kind, message);
+    gn_buf_printf(&d->text, "%s:%u:%u: %s: ", s->name, (unsigned)line, (unsigned)col, kind);
+    add_clean(&d->text, message, shown);
+    gn_buf_add(&d->text, shown < n ? "...\n" : "\n");
     excerpt(d, s, at);
 }
 
