@@ -170,7 +170,10 @@ gir_program *gir_clone(gn_arena *a, const gir_program *from); /* all of it, the 
 
 /* text.c, parse.c ---------------------------------------------------------------------------------------------------- */
 /* Text form, one value a line; parse(print(p)) is the identity (same ids, spaces, attributes, outputs; doubles as %.17g).
+ * A line starts with `file`, `space`, a value or `output`/`update`; `;` begins a comment; a reader takes a value without
+ * its type where operands determine it.
  *   program @step {
+ *     file model.gnn                         ; of locations
  *     space node node ?                      ; name kind size
  *     space edge edge ? of %1
  *     %1 = graph "g" : graph<node -> node, edge>
@@ -183,7 +186,7 @@ gir_program *gir_clone(gn_arena *a, const gir_program *from); /* all of it, the 
 void gir_print(const gir_program *p, gn_buf *out);
 gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin, gir_program **out);
 
-/* verify.c: every invariant stated here; GN_ERR_INTERNAL with the value and the rule it breaks. */
+/* verify.c lists the invariants; GN_ERR_INTERNAL with the value and the rule it breaks. */
 gn_status *gir_verify(const gir_program *p);
 
 /* grad.c, vjp*.c: appends the cotangents of `loss` (a float scalar: space none, rank 0) with respect to wrt[0..n);

@@ -1,5 +1,5 @@
 /* Random programs: what the generator makes, and what holds of every program: text reads back, passes keep results
- * within the evaluator's bounds, and rounding every value to its element type stays within them. */
+ * within the evaluator's bounds, rounding every value to its element type stays within them, gradients are slopes. */
 /* links: ir passes base */
 /* sources: ../support/random_gir.c ../support/random_gir_ops.c ../support/random_gir_env.c */
 /* timeout: 300 */
@@ -133,6 +133,75 @@ END_TEST
 START_TEST(simplify) { keeps_results(gn_pass_simplify); }
 END_TEST
 
+static bool has_op(const gir_program *p, gir_op op)
+{
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        if (gir_at(p, v)->op == op) return true;
+    return false;
+}
+
+static gir_id output_of(const gir_program *p, const char *name)
+{
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (p->outputs.p[k].kind == GIR_OUTPUT && strcmp(p->outputs.p[k].name, name) == 0) return p->outputs.p[k].value;
+    return 0;
+}
+
+/* Some direction: +1 or -1 for every element of every leaf. */
+static double direction(int leaf, int64_t i) { return (leaf * 7919 + i * 104729) / 3 % 2 ? 1 : -1; }
+
+/* The loss, t steps along the direction. */
+static double loss_at(const gir_program *p, gir_env env, const gir_id *grad, double t)
+{
+    gir_value *moved = GN_NEW_N(&arena, gir_value, env.n);
+    for (int k = 0; k < env.n; k++) {
+        moved[k] = env.value[k];
+        if (!grad[k]) continue;
+        moved[k].v = GN_NEW_N(&arena, double, moved[k].rows *moved[k].cols);
+        for (int64_t i = 0; i < moved[k].rows * moved[k].cols; i++)
+            moved[k].v[i] = env.value[k].v[i] + t * direction(k, i);
+    }
+    env.value = moved;
+    gir_program forward = *p;
+    gir_output out = {GIR_OUTPUT, "loss", output_of(p, "loss")};
+    forward.outputs.p = &out, forward.outputs.n = 1;
+    return eval_in(&forward, env, GIR_EVAL_F64, false)[out.value].v[0];
+}
+
+/* The slope of the loss along a direction in all leaves at once: from gradients, and from differences.  Kinks are known by
+ * differences that do not settle. */
+START_TEST(slopes)
+{
+    int agreed = 0, kinks = 0;
+    for (uint64_t seed = 0; seed < BACKWARD; seed++, renew()) {
+        random_gir_options opt = {.backward = true, .elem = GN_F64, .one_type = true, .max_nodes = 12};
+        gir_program *p = random_gir(&arena, seed, &opt);
+        if (has_op(p, GIR_DETACH)) continue;
+        gir_env env = random_gir_env(&arena, p, seed, &opt);
+        const gir_value *v = eval_in(p, env, GIR_EVAL_F64, false);
+        gir_id *grad = GN_NEW_N(&arena, gir_id, env.n);
+        double slope = 0, size = 0, h = 1e-6;
+        for (int k = 0; k < env.n; k++) {
+            grad[k] = output_of(p, gn_arena_printf(&arena, "d.%s", env.name[k]));
+            for (int64_t i = 0; grad[k] && i < env.value[k].rows * env.value[k].cols; i++) {
+                slope += v[grad[k]].v[i] * direction(k, i);
+                size += fabs(v[grad[k]].v[i]);
+            }
+        }
+        double up = loss_at(p, env, grad, h), down = loss_at(p, env, grad, -h), at = loss_at(p, env, grad, 0);
+        double near = (loss_at(p, env, grad, h / 8) - loss_at(p, env, grad, -h / 8)) * 4 / h;
+        double differences = (up - down) / (2 * h), tolerance = 1e-5 * (1 + size) + 1e-8 * fabs(at);
+        bool kink = !(fabs((up - at) / h - differences) <= 100 * tolerance && fabs(near - differences) <= tolerance);
+        kinks += kink;
+        agreed += !kink;
+        ck_assert_msg(kink || fabs(slope - differences) <= 3 * tolerance,
+                      "seed %d: slope %.12g, by differences %.12g\n%s", (int)seed, slope, differences, program_text(p));
+    }
+    fprintf(stderr, "%d slopes agree, %d at kinks\n", agreed, kinks);
+    ck_assert_int_gt(agreed, 3 * kinks);
+}
+END_TEST
+
 static void fill(TCase *c)
 {
     tcase_add_test(c, pairs);
@@ -141,6 +210,7 @@ static void fill(TCase *c)
     tcase_add_test(c, dce);
     tcase_add_test(c, cse);
     tcase_add_test(c, simplify);
+    tcase_add_test(c, slopes);
 }
 
 int main(void) { return run_suite("gir_random", fill); }
