@@ -159,24 +159,25 @@ END_TEST
 /* Layers that derive the same graph share it, and its edge space; equal sums are one whichever way they are written. */
 START_TEST(equals_are_shared)
 {
-    gir_program *p =
-        read_program("program @t { space node node ? space edge edge ?\n"
-                     " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"x\" : node f32[2]\n"
-                     " %3 = self_loops %1 %4 = gather %3, %2 %5 = scatter %3, %4 {end = 1}\n"
-                     " %6 = self_loops %1 %7 = gather %6, %2 %8 = scatter %6, %7 {end = 1}\n"
-                     " %9 = add %5, %2 %10 = add %2, %8 %11 = size {space = edge.1}\n"
-                     " %12 = size {space = edge.2} %13 = pattern %2 %14 = pattern %2\n"
-                     " %15 = sample %13, %2 %16 = sample %14, %2 %17 = input \"x\" : node f32[2]\n"
-                     " %18 = sub %2, %17 %19 = sub %17, %9 %20 = sub %9, %17\n"
-                     " output \"a\" %9 output \"b\" %10 output \"c\" %11 output \"d\" %12\n"
-                     " output \"e\" %15 output \"f\" %16 output \"h\" %18 output \"i\" %19 output \"j\" %20 }");
+    gir_program *p = read_program(
+        "program @t { space node node ? space edge edge ?\n"
+        " %1 = graph \"g\" : graph<node -> node, edge>\n %2 = input \"x\" : node f32[2]\n"
+        " %3 = self_loops %1 %4 = gather %3, %2 %5 = scatter %3, %4 {end = 1}\n"
+        " %6 = self_loops %1 %7 = gather %6, %2 %8 = scatter %6, %7 {end = 1}\n"
+        " %9 = add %5, %2 %10 = add %2, %8 %11 = size {space = edge.1}\n"
+        " %12 = size {space = edge.2} %13 = pattern %2 %14 = pattern %2\n"
+        " %15 = sample %13, %2 %16 = sample %14, %2 %17 = input \"x\" : node f32[2]\n"
+        " %18 = sub %2, %17 %19 = sub %17, %9 %20 = sub %9, %17\n"
+        " %21 = iota {axis = -1} : feature.1 i64[] %22 = gather %14, %21\n"
+        " output \"a\" %9 output \"b\" %10 output \"c\" %11 output \"d\" %12\n"
+        " output \"e\" %15 output \"f\" %16 output \"h\" %18 output \"i\" %19 output \"j\" %20 output \"k\" %22 }");
     gir_program *q = NULL;
     expect_ok(gn_pass_cse(&arena, p, &q));
     expect_ok(gir_verify(q));
     for (int k = 0; k < 6; k += 2) ck_assert_uint_eq(q->outputs.p[k].value, q->outputs.p[k + 1].value);
     ck_assert_uint_eq(gir_in(q, q->outputs.p[6].value, 0), gir_in(q, q->outputs.p[6].value, 1));
     ck_assert_uint_ne(q->outputs.p[7].value, q->outputs.p[8].value); /* a - b is not b - a */
-    ck_assert_uint_eq(q->nodes.n, 13);
+    ck_assert_uint_eq(q->nodes.n, 15);
 }
 END_TEST
 
