@@ -32,10 +32,12 @@ LLVMValueRef cg_libm(cg *c, const char *name, gn_elem e, LLVMValueRef *args, uns
     LLVMValueRef f = LLVMGetNamedFunction(c->mod, full);
     if (!f) {
         f = LLVMAddFunction(c->mod, full, type);
-        unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6),
-                 nounwind = LLVMGetEnumAttributeKindForName("nounwind", 8);
-        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c->ctx, memory, 0));
-        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c->ctx, nounwind, 0));
+        /* nobuiltin: or LLVM makes calls of others, pow(0.5, x) of exp2, sin and cos of sincos, that no loader knows. */
+        static const char *const attributes[] = {"memory", "nounwind", "nobuiltin"};
+        for (int k = 0; k < COUNT(attributes); k++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(attributes[k], strlen(attributes[k]));
+            LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(c->ctx, kind, 0));
+        }
     }
     int lanes = cg_width(args[0]);
     LLVMValueRef r = LLVMGetPoison(LLVMTypeOf(args[0]));
