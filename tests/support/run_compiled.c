@@ -18,6 +18,7 @@ const run_mode run_modes[RUN_MODE_COUNT] = {
 
 typedef struct variant {
     const run_mode *mode;
+    bool code;                 /* compiled, too */
     int stages;
     gn_compiled *stage[2]; /* the program, or what is computed ahead and the rest */
     gir_value *want[2];    /* of stage[k]->gir; NULL for the rest */
@@ -140,7 +141,8 @@ static gn_status *lower_variant(run_case *c, variant *z)
     return lower_stages(c, z, &o, stage);
 }
 
-gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes, run_case **out)
+gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes, unsigned code,
+                        run_case **out)
 {
     run_case *c = *out = GN_NEW(a, run_case);
     *c = (run_case){.arena = a, .p = p, .env = *env};
@@ -148,8 +150,8 @@ gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, u
     GN_TRY(run_graphs_new(a, p, env, &c->graphs));
     GN_TRY(evaluate(c, p, &c->want));
     for (int k = 0; k < RUN_MODE_COUNT; k++) {
-        if (!(modes >> k & 1)) continue;
-        c->v[c->n] = (variant){.mode = &run_modes[k]};
+        if (!((modes | code) >> k & 1)) continue;
+        c->v[c->n] = (variant){.mode = &run_modes[k], .code = code >> k & 1};
         gn_status *s = lower_variant(c, &c->v[c->n]);
         if (s) return gn_status_annotate(s, "%s", run_modes[k].name);
         c->n++;
@@ -170,8 +172,9 @@ static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int m
     gn_code_report report;
     for (int k = 0; k < n; k++)
         for (int v = 0; v < cases[k]->n; v++)
-            for (int s = 0; cases[k]->v[v].mode == &run_modes[mode] && s < cases[k]->v[v].stages; s++)
-                GN_PUSH(a, programs, cases[k]->v[v].stage[s]);
+            for (int s = 0; s < cases[k]->v[v].stages; s++)
+                if (cases[k]->v[v].code && cases[k]->v[v].mode == &run_modes[mode])
+                    GN_PUSH(a, programs, cases[k]->v[v].stage[s]);
     gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : 1, .cpu = run_modes[mode].cpu, .threads = 1};
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
 }
@@ -493,10 +496,10 @@ static gn_status *check_variant(run_case *c, variant *v, run_tally *tally)
         {"three threads", false, true, false},
     };
     double **first[2] = {NULL, NULL};
-    for (int k = 0; k < 7; k++) {
+    for (int k = 0; k < (v->code ? 7 : 3); k++) {
         double **got;
         int threads = k < 5 ? 0 : k == 5 ? 1 : 3, kind = ways[k].code;
-        gn_status *s = run_way(c, v, &ways[k], threads, &got, k == 3 ? tally : NULL);
+        gn_status *s = run_way(c, v, &ways[k], threads, &got, k == 1 ? tally : NULL);
         if (!s && !ways[k].wide && first[kind]) s = same_bits(c, first[kind], got);
         if (s) return gn_status_annotate(s, "%s, %s", v->mode->name, ways[k].name);
         if (!ways[k].wide && !first[kind]) first[kind] = got;
@@ -509,7 +512,10 @@ gn_status *run_case_check(run_case *c, run_tally *tally)
 {
     for (int k = 0; k < c->n; k++) {
         GN_TRY(check_variant(c, &c->v[k], tally));
-        for (int s = 0; tally && s < c->v[k].stages; s++) tally->kernels += c->v[k].stage[s]->n_kernels;
+        for (int s = 0; tally && s < c->v[k].stages; s++) {
+            tally->kernels += c->v[k].stage[s]->n_kernels;
+            tally->compiled += c->v[k].code ? c->v[k].stage[s]->n_kernels : 0;
+        }
     }
     if (tally) tally->programs++;
     return NULL;
@@ -518,21 +524,21 @@ gn_status *run_case_check(run_case *c, run_tally *tally)
 const double *run_case_output(const run_case *c, int mode, uint32_t k)
 {
     for (int v = 0; v < c->n; v++)
-        if (c->v[v].mode == &run_modes[mode]) return c->v[v].got[k];
+        if (c->v[v].mode == &run_modes[mode] && c->v[v].got) return c->v[v].got[k];
     return NULL;
 }
 
-gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, run_tally *tally)
+gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, unsigned code, run_tally *tally)
 {
     gn_arena a;
     run_case *c = NULL;
-    run_code *code = NULL;
+    run_code *image = NULL;
     gn_arena_init(&a);
-    gn_status *s = run_case_new(&a, p, env, modes, &c);
-    if (!s) s = run_compile(&a, 1, &c, &code);
+    gn_status *s = run_case_new(&a, p, env, modes, code, &c);
+    if (!s) s = run_compile(&a, 1, &c, &image);
     if (!s) s = run_case_check(c, tally);
     run_case_free(c);
-    run_code_free(code);
+    run_code_free(image);
     gn_arena_free(&a);
     return s;
 }

@@ -32,14 +32,16 @@ enum { RUN_MODE_COUNT = 6 };
 extern const run_mode run_modes[RUN_MODE_COUNT];
 
 typedef struct run_tally {
-    int64_t programs, kernels, elements, skipped;
+    int64_t programs, kernels, compiled, elements, skipped;
 } run_tally;
 
 typedef struct run_case run_case;
 
-/* Evaluates `p` and lowers it in the modes of the bit set.  `env` binds every graph, input and state of p by name; its
- * arena and flags are not used.  Free with run_case_free, on failure too. */
-gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes, run_case **out);
+/* Evaluates `p` and lowers it in the modes of one bit set, for the loop IR's evaluator, and of another, for compiled code
+ * too.  `env` binds every graph, input and state of p by name; its arena and flags are not used.  Free with run_case_free,
+ * on failure too. */
+gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, unsigned modes, unsigned code,
+                        run_case **out);
 void run_case_free(run_case *c); /* NULL is fine */
 
 /* Machine code for the kernels of several cases at once: compiling many costs less than compiling each. */
@@ -51,9 +53,10 @@ void run_code_free(run_code *c); /* NULL is fine; when no case runs any more */
 gn_status *run_case_check(run_case *c, run_tally *tally);
 
 /* All of the above for one program. */
-gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, run_tally *tally);
+gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, unsigned code, run_tally *tally);
 
-/* Elements of output k (of p->outputs) as compiled code gave them in a mode that was asked for; after run_case_check. */
+/* Elements of output k (of p->outputs) as compiled code gave them in a mode, after run_case_check; NULL where it is not
+ * compiled in that mode. */
 const double *run_case_output(const run_case *c, int mode, uint32_t k);
 
 #endif
