@@ -20,15 +20,19 @@ static gn_status *unknown_pass(const char *name)
 }
 
 /* Inputs named by -D sparse=NAME are bound as CSR. */
-static gn_pass_options pass_options(const gn_cli *cli)
+static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
 {
     gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
     const char **sparse = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
-    for (size_t k = 0; k < (size_t)cli->opt.defines.n; k++)
-        if (!strncmp(cli->opt.defines.p[k], "sparse=", 7)) sparse[o.n_sparse++] = cli->opt.defines.p[k] + 7;
+    for (size_t k = 0; k < (size_t)cli->opt.defines.n; k++) {
+        if (strncmp(cli->opt.defines.p[k], "sparse=", 7) != 0)
+            GN_FAIL(GN_ERR_USAGE, "-D %s: expected sparse=NAME", cli->opt.defines.p[k]);
+        sparse[o.n_sparse++] = cli->opt.defines.p[k] + 7;
+    }
     o.sparse = sparse;
     o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
-    return o;
+    *out = o;
+    return NULL;
 }
 
 static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, bool kernels, gn_buf *out)
@@ -48,16 +52,15 @@ static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, bool 
 }
 
 /* The passes of --passes in order; fuse and lower end the list, since what they make is no tensor IR. */
-static gn_status *run_list(const gn_cli *cli, gir_program *p, gn_buf *out)
+static gn_status *run_list(const gn_cli *cli, gir_program *p, const gn_pass_options *o, gn_buf *out)
 {
-    gn_pass_options o = pass_options(cli);
     char *list = gn_arena_strdup(cli->arena, cli->opt.passes), *rest = list;
     for (char *name; (name = strtok_r(rest, ",", &rest));) {
         bool fuse = !strcmp(name, "fuse"), lower = !strcmp(name, "lower");
         if (fuse || lower) return lower_and_print(cli, p, lower, out);
         const gn_pass *pass = gn_pass_by_name(name);
         if (!pass) return unknown_pass(name);
-        GN_TRY(pass->run(cli->arena, p, &o, &p));
+        GN_TRY(pass->run(cli->arena, p, o, &p));
         GN_TRY(gir_verify(p));
     }
     gir_print(p, out);
@@ -67,16 +70,17 @@ static gn_status *run_list(const gn_cli *cli, gir_program *p, gn_buf *out)
 static gn_status *opt(gn_cli *cli)
 {
     gn_ir ir;
+    gn_pass_options o;
     gn_buf out = {.arena = cli->arena};
+    GN_TRY(pass_options(cli, &o));
     GN_TRY(gn_cli_read_ir(cli, cli->args.p[0], &ir));
     gn_buf_add(&out, "");
     if (ir.kernel) {
         GN_TRY(gn_pass_kir(ir.kernel));
         kir_print(ir.kernel, &out);
     } else if (cli->opt.passes) {
-        GN_TRY(run_list(cli, ir.program, &out));
+        GN_TRY(run_list(cli, ir.program, &o, &out));
     } else {
-        gn_pass_options o = pass_options(cli);
         gir_program *p;
         GN_TRY(gn_passes_run(cli->arena, ir.program, &o, NULL, &p));
         gir_print(p, &out);

@@ -18,6 +18,24 @@ static void collect_kernels(gn_arena *a, gn_compiled *c)
         if (c->low->launches.p[k].kernel) c->kernels[c->n_kernels++] = c->low->launches.p[k].kernel;
 }
 
+/* What is computed for a row is kept in tiles, which have their limits. */
+static gn_status *check_widths(const gir_program *p)
+{
+    enum { WIDEST = 1 << 16 };
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        int64_t width = gir_row_elems(&n->type);
+        if (n->type.is_graph || !n->type.space || n->n_in == 0 || width <= WIDEST) continue;
+        gir_loc at = n->loc;
+        if (at.line)
+            GN_FAIL(GN_ERR_MODEL, "%s:%u:%u: error: rows of %lld numbers are too wide: at most %d", p->files.p[at.file],
+                    (unsigned)at.line, (unsigned)at.col, (long long)width, (int)WIDEST);
+        GN_FAIL(GN_ERR_MODEL, "%s: %%%u: rows of %lld numbers are too wide: at most %d", p->name, v, (long long)width,
+                (int)WIDEST);
+    }
+    return NULL;
+}
+
 gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt, int *pass_count,
                       gn_compiled **out)
 {
@@ -29,6 +47,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     c->gir = g;
     double t1 = gn_now_ms();
     c->pass_ms = t1 - t0;
+    GN_TRY(check_widths(g));
     fu_options fo = {.eager = opt->pass.eager};
     c->f = gn_fuse(a, g, &fo);
     low_options lo = {.limits = gn_cpu_limits(opt->code.cpu), .index = opt->index};

@@ -1,5 +1,6 @@
 # Tests that run the executable and check what it prints.  A test is a model or a text with RUN: lines.
-# Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), and lit's own %s %S %t %T.
+# Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), %features (what the build has), and lit's
+# own %s %S %t %T.
 import os
 
 import lit.formats
@@ -19,6 +20,7 @@ config.substitutions += [
     (r"(?<![-\w/.])not(?= )", config.gnnc_not),
 ]
 
+config.substitutions.append(("%features", " ".join(name for name, on in config.gnnc_features.items() if on)))
 for name, on in config.gnnc_features.items():
     if on:
         config.available_features.add(name)
