@@ -2,7 +2,7 @@
  *
  * A back end is chosen by name, answers what it supports, and compiles a list of kernels at once.  Compiled code is
  * position-independent of the compiler: gn_image keeps the object bytes, which can be written to a file and loaded
- * again by gn_image_load without the compiler. Thread-safe: several compilations may run at once, each with own options. */
+ * again by gn_object_load (runtime/loader.h) without the compiler. Thread-safe: several compilations may run at once, each with own options. */
 #ifndef GN_CODEGEN_BACKEND_H
 #define GN_CODEGEN_BACKEND_H
 
@@ -39,7 +39,7 @@ bool gn_cpu_supports(const kir_kernel *k, const char **why);
 gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_image **out,
                           gn_codegen_stats *stats);
 gn_kernel_fn gn_image_kernel(const gn_image *c, int k);
-void gn_image_object(const gn_image *c, const void **bytes, size_t *n); /* relocatable ELF; lives as long as c */
+void gn_image_object(const gn_image *c, const void **bytes, size_t *n); /* for gn_object_load; lives as long as c */
 void gn_image_free(gn_image *c);
 
 /* Text (LLVM IR, assembly) or object bytes of the kernels, appended to `out`. */

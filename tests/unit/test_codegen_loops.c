@@ -359,6 +359,36 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* The length of a reduction may be a constant of the program or known when it runs: the bits are the same. */
+START_TEST(static_and_symbolic)
+{
+    static const char text[] = "kernel @p (sym n, %x: f32[n] read, %y: f32[n] read, %o: f32[3] read_write) {\n"
+                               "%20 = tile f32 3 tstore %20[0], 0.25 tstore %20[1], -2.0 tstore %20[2], 0.125\n"
+                               "for %1 in 0 .. # step 1 vector reduce { %2 = load f32 %x[%1] tacc sum %20[0], %2\n"
+                               "tacc max %20[1], %2 %3 = load f32 %y[%1] tfma %20[2], %2, %3 }\n"
+                               "for %4 in 0 .. 3 step 1 vector none { %5 = tload f32 %20[%4] store %o[%4], %5 } }";
+    float x[1300], y[1300];
+    int64_t n = _i < 70 ? _i + 1 : 1200 + _i;
+    uint32_t seed = (uint32_t)_i;
+    gn_buf symbolic = {.arena = &arena};
+    for (const char *p = text; *p; p++) gn_buf_addn(&symbolic, *p == '#' ? "n" : p, 1);
+    fill(x, GN_F32, 1300, 0, &seed);
+    fill(y, GN_F32, 1300, 0, &seed);
+    for (int cpu = 0; cpu < TEST_CPUS; cpu++) {
+        float a[3] = {0}, b[3] = {0};
+        if (!test_cpu_runs(cpu)) continue;
+        gn_image *one = compiled(verified(symbolic.p), test_cpus[cpu], false, text);
+        gn_image *two = compiled(verified(with_number(text, n)), test_cpus[cpu], false, text);
+        gn_image_kernel(one, 0)((void *[]){x, y, a}, &n, 0, 1);
+        gn_image_kernel(two, 0)((void *[]){x, y, b}, &n, 0, 1);
+        ck_assert_msg(!memcmp(a, b, sizeof a), "%s, %lld: %a %a %a, not %a %a %a", test_cpus[cpu] ? test_cpus[cpu] : "host", (long long)n, (double)b[0], (double)b[1],
+                      (double)b[2], (double)a[0], (double)a[1], (double)a[2]);
+        gn_image_free(one);
+        gn_image_free(two);
+    }
+}
+END_TEST
+
 /* Named machines: code for another one is made even where it cannot run. */
 START_TEST(named_machines)
 {
@@ -460,6 +490,7 @@ int main(void)
     tcase_add_loop_test(c, gemm_tiles, 1, 36);
     tcase_add_test(c, refusals);
     tcase_add_test(c, many_kernels);
+    tcase_add_loop_test(c, static_and_symbolic, 0, 76);
     tcase_add_loop_test(c, named_machines, 0, 4);
     tcase_add_test(c, texts);
     tcase_add_loop_test_raise_signal(c, sanitized_faults, SIGABRT, 0, 4);

@@ -49,7 +49,7 @@ static float *points(const sweep *s)
     uint32_t seed = 7;
     for (int i = 0; i < POINTS; i++) {
         double jitter = (double)(test_random(&seed) & 0xffff) / 65536;
-        float v = (float)exp2(a + (b - a) * (i + jitter) / POINTS);
+        float v = (float)exp2(a + (b - a) * (i + jitter) / (double)POINTS);
         x[i] = !s->positive && i % 2 ? -v : v;
     }
     return x;

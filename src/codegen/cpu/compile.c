@@ -17,10 +17,11 @@ enum { MAX_THREADS = 64, OBJECT_ALIGN = 64 };
 
 /* sroa takes tiles apart into registers; early-cse shares addresses and loads; licm brings invariant ones out of loops;
  * instcombine folds shuffles and conversions. The rest of LLVM's pipelines costs more time than it gives back. */
+#define COMBINE "instcombine<no-verify-fixpoint>"
 static const char *const pipeline[3] = {
     "function(sroa,early-cse)",
-    "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse<memssa>)",
-    "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm),gvn,instcombine,loop-mssa(licm))",
+    "function(sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),early-cse<memssa>)",
+    "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg,loop-mssa(licm),gvn," COMBINE ",loop-mssa(licm))",
 };
 
 struct gn_image {

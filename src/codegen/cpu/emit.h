@@ -47,16 +47,16 @@ typedef struct cg_mem {
 /* A lane reduction that is carried through a vector loop in vectors and added to its tile after it. */
 typedef struct cg_defer {
     struct cg_defer *next;
-    kir_id inst;  /* the TACC or TFMA */
-    cg_val index; /* flat; of the tile */
-    int lanes;
-    LLVMValueRef acc; /* alloca of <lanes x T> */
+    kir_id inst;      /* the TACC or TFMA */
+    cg_val index;     /* flat; of the tile */
+    LLVMValueRef acc; /* alloca of a vector */
 } cg_defer;
 
 typedef struct cg_reduce_loop { /* the vector loop that is being emitted */
     kir_id loop;
     bool written_out; /* chunk after chunk in one block: accumulators may come to be at their first use */
-    int lanes;        /* of its widest chunk */
+    int lanes;        /* of its accumulators */
+    int first_lane;   /* of them, for the chunk being emitted: iteration modulo width */
     cg_defer *list;
 } cg_reduce_loop;
 

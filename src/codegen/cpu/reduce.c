@@ -84,16 +84,23 @@ void cg_reduce_into(cg *c, const cg_mem *m, const cg_val *index, int red, LLVMVa
 
 /* Reductions carried through a loop --------------------------------------------------------------------------------- */
 
-/* Is everything that the block does to the tile a reduction of this kind? */
-static bool only_reduced(const cg *c, kir_id first, kir_id tile, int red)
+/* Do two instructions name different elements of their tile for certain? */
+static bool apart(const cg *c, const kir_inst *a, const kir_inst *b)
+{
+    const kir_inst *x = kir_at(c->k, a->a), *y = kir_at(c->k, b->a);
+    return x->op == KIR_CONST && y->op == KIR_CONST && x->imm != y->imm;
+}
+
+/* Is everything that the block does to what `acc` names a reduction of the same kind? */
+static bool only_reduced(const cg *c, kir_id first, const kir_inst *acc, int red)
 {
     for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
         const kir_inst *in = kir_at(c->k, i);
-        if (in->body && !only_reduced(c, in->body, tile, red)) return false;
-        if (in->ref != tile || in->op == KIR_INVALID) continue;
-        if (in->op == KIR_TACC && (int)in->imm == red) continue;
-        if (in->op == KIR_TFMA && red == 0) continue;
-        if (in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA) return false;
+        if (in->body && !only_reduced(c, in->body, acc, red)) return false;
+        bool tile_op = in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA;
+        if (!tile_op || in->ref != acc->ref || apart(c, in, acc)) continue;
+        bool same = (in->op == KIR_TACC && (int)in->imm == red) || (in->op == KIR_TFMA && red == 0);
+        if (!same) return false;
     }
     return true;
 }
@@ -104,17 +111,20 @@ static bool can_defer(const cg *c, kir_id loop, const kir_inst *in)
 {
     if (in->op != KIR_TACC && in->op != KIR_TFMA) return false;
     if (c->loop_of[in->ref] || kir_at(c->k, loop)->race == KIR_PRIVATE) return false; /* a copy a lane */
-    return only_reduced(c, kir_at(c->k, loop)->body, in->ref, red_of(in));
+    return only_reduced(c, kir_at(c->k, loop)->body, in, red_of(in));
 }
 
-static cg_defer *defer_new(cg *c, kir_id inst, const cg_val *index, int lanes)
+static gn_elem tile_elem(const cg *c, const kir_inst *in)
+{
+    return cg_value_elem((gn_elem)kir_at(c->k, in->ref)->elem);
+}
+
+static cg_defer *defer_new(cg *c, kir_id inst, const cg_val *index)
 {
     cg_defer *d = GN_NEW(c->arena, cg_defer);
-    gn_elem e = cg_value_elem((gn_elem)kir_at(c->k, kir_at(c->k, inst)->ref)->elem);
     d->inst = inst;
     d->index = *index;
-    d->lanes = lanes;
-    d->acc = cg_alloca(c, cg_vec(cg_type(c, e), lanes), 64);
+    d->acc = cg_alloca(c, cg_vec(cg_type(c, tile_elem(c, kir_at(c->k, inst))), c->reduce.lanes), 64);
     d->next = c->reduce.list;
     c->reduce.list = d;
     return d;
@@ -135,58 +145,68 @@ void cg_defer_begin(cg *c, kir_id loop, bool written_out, int lanes)
             if (at->op != KIR_CONST) continue;
             index = cg_int(at->imm);
         }
-        cg_defer *d = defer_new(c, i, &index, lanes);
-        gn_elem e = cg_value_elem((gn_elem)kir_at(c->k, in->ref)->elem);
+        cg_defer *d = defer_new(c, i, &index);
+        gn_elem e = tile_elem(c, in);
         LLVMBuildStore(c->b, cg_identity(cg_vec(cg_type(c, e), lanes), e, red_of(in)), d->acc);
     }
 }
 
-/* v in the lower lanes of a vector of `lanes`, identity above */
-static LLVMValueRef extend(cg *c, LLVMValueRef v, int lanes, gn_elem e, int red)
+/* v in the lanes of the accumulators that its iterations belong to, `rest` in the others. */
+static LLVMValueRef place(cg *c, LLVMValueRef v, LLVMValueRef rest)
 {
-    int n = cg_width(v), map[CG_MAX_LANES];
+    int n = cg_width(v), lanes = c->reduce.lanes, at = c->reduce.first_lane, map[CG_MAX_LANES];
     if (n == lanes) return v;
-    LLVMValueRef rest = cg_identity(cg_vec(cg_type(c, e), lanes), e, red);
-    if (n == 1) return LLVMBuildInsertElement(c->b, rest, v, cg_i32(c, 0), "");
-    for (int i = 0; i < lanes; i++) map[i] = i < n ? i : -1;
+    if (n == 1) return LLVMBuildInsertElement(c->b, rest, v, cg_i32(c, at), "");
+    for (int i = 0; i < lanes; i++) map[i] = i >= at && i < at + n ? i - at : -1;
     LLVMValueRef wide = cg_shuffle(c, v, NULL, map, lanes);
-    for (int i = 0; i < lanes; i++) map[i] = i < n ? i : lanes + i;
+    for (int i = 0; i < lanes; i++) map[i] = i >= at && i < at + n ? i : lanes + i;
     return cg_shuffle(c, wide, rest, map, lanes);
+}
+
+/* The accumulator of this instruction and index; a loop that is written out may make it here. */
+static cg_defer *accumulator(cg *c, kir_id id, const cg_val *index, bool *first)
+{
+    const kir_inst *in = kir_at(c->k, id);
+    cg_defer *d = c->reduce.list;
+    *first = false;
+    if (!c->reduce.written_out) {
+        while (d && d->inst != id) d = d->next;
+        return d;
+    }
+    if (!cg_const(index) && c->loop_of[in->a]) return NULL;
+    while (d && (d->inst != id || d->index.c != index->c || d->index.v != index->v)) d = d->next;
+    if (d) return d;
+    bool own = false; /* directly in the loop's body */
+    for (kir_id i = kir_at(c->k, c->reduce.loop)->body; i && !own; i = kir_at(c->k, i)->next) own = i == id;
+    if (!own || !can_defer(c, c->reduce.loop, in)) return NULL;
+    *first = true;
+    return defer_new(c, id, index);
 }
 
 bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
 {
     const kir_inst *in = kir_at(c->k, id);
-    cg_defer *d = c->reduce.list;
-    if (!c->reduce.loop || !cg_flat(index)) return false;
-    if (c->reduce.written_out) {
-        if (!cg_const(index) && c->loop_of[in->a]) return false;
-        while (d && (d->inst != id || d->index.c != index->c || d->index.v != index->v)) d = d->next;
-        bool own = false; /* directly in the loop's body */
-        for (kir_id i = kir_at(c->k, c->reduce.loop)->body; i && !own; i = kir_at(c->k, i)->next) own = i == id;
-        if (!own || !can_defer(c, c->reduce.loop, in)) return false;
-    } else {
-        while (d && d->inst != id) d = d->next;
-        if (!d) return false;
-    }
-    gn_elem e = cg_value_elem((gn_elem)kir_at(c->k, in->ref)->elem);
-    bool first = !d;
-    if (first) d = defer_new(c, id, index, c->lanes);
+    bool first;
+    if (!c->reduce.loop || !cg_flat(index) || (c->lanes == 1 && c->varies[in->a])) return false;
+    cg_defer *d = accumulator(c, id, index, &first);
+    if (!d) return false;
+    gn_elem e = tile_elem(c, in);
     int red = red_of(in);
-    LLVMValueRef v = cg_as_vector(c, &c->val[in->b]), mask = cg_mask_vector(c), acc = NULL;
-    if (!first) acc = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), d->lanes), d->acc, "");
-    if (in->op == KIR_TFMA) {
-        LLVMValueRef w = cg_as_vector(c, &c->val[in->c]);
-        if (!first && c->lanes == d->lanes) {
-            LLVMValueRef sum = cg_fma(c, v, w, acc);
-            LLVMBuildStore(c->b, mask ? cg_sel(c, mask, sum, acc) : sum, d->acc);
-            return true;
-        }
-        v = LLVMBuildFMul(c->b, v, w, "");
+    LLVMTypeRef t = cg_vec(cg_type(c, e), c->reduce.lanes);
+    LLVMValueRef v = cg_as_vector(c, &c->val[in->b]), mask = cg_mask_vector(c);
+    LLVMValueRef acc = first ? NULL : LLVMBuildLoad2(c->b, t, d->acc, "");
+    if (in->op == KIR_TFMA && !first) {
+        LLVMValueRef none = LLVMConstNull(t), w = place(c, cg_as_vector(c, &c->val[in->c]), none);
+        LLVMValueRef sum = cg_fma(c, place(c, v, none), w, acc);
+        if (!mask && c->lanes < c->reduce.lanes) mask = cg_const_i(cg_vec(c->i1, c->lanes), 1);
+        if (mask) sum = cg_sel(c, place(c, mask, LLVMConstNull(cg_vec(c->i1, c->reduce.lanes))), sum, acc);
+        LLVMBuildStore(c->b, sum, d->acc);
+        return true;
     }
+    if (in->op == KIR_TFMA) v = LLVMBuildFMul(c->b, v, cg_as_vector(c, &c->val[in->c]), "");
     if (mask) v = cg_sel(c, mask, v, cg_identity(LLVMTypeOf(v), e, red));
-    if (!first) v = cg_combine(c, e, red, acc, extend(c, v, d->lanes, e, red));
-    LLVMBuildStore(c->b, v, d->acc);
+    v = place(c, v, cg_identity(t, e, red));
+    LLVMBuildStore(c->b, first ? v : cg_combine(c, e, red, acc, v), d->acc);
     return true;
 }
 
@@ -194,6 +214,7 @@ bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
 void cg_defer_end(cg *c)
 {
     cg_defer *list = c->reduce.list, *turned = NULL;
+    int lanes = c->reduce.lanes;
     c->reduce = (cg_reduce_loop){0};
     while (list) { /* in the order of their making */
         cg_defer *next = list->next;
@@ -206,7 +227,7 @@ void cg_defer_end(cg *c)
         cg_val index = d->index;
         cg_mem m = cg_tile_mem(c, in->ref, &index);
         gn_elem e = cg_value_elem(m.elem);
-        LLVMValueRef v = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), d->lanes), d->acc, "");
+        LLVMValueRef v = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), lanes), d->acc, "");
         acc_scalar(c, &m, cg_address(c, &m, index.v, index.c), red_of(in), cg_tree(c, e, red_of(in), v));
     }
 }

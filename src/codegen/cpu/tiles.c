@@ -80,10 +80,12 @@ void cg_tile_acc(cg *c, kir_id id)
     const kir_inst *in = kir_at(c->k, id);
     cg_val index = c->val[in->a];
     cg_mem m = cg_tile_mem(c, in->ref, &index);
-    if (distinct(c, &index)) {
+    bool alone = c->lanes == 1 && c->reduce.loop && !c->varies[in->a]; /* the last iteration, left over from chunks */
+    if (distinct(c, &index) && !(alone && cg_defer_acc(c, id, &index))) {
         acc_each(c, &m, in, &index);
         return;
     }
+    if (alone) return;
     if (cg_defer_acc(c, id, &index)) return;
     gn_elem e = cg_value_elem(m.elem);
     int red = in->op == KIR_TFMA ? 0 : (int)in->imm;

@@ -103,6 +103,7 @@ static void rest(cg *c, vloop *v, int64_t from, int n)
         if (lanes > n && !c->target->masks) lanes /= 2;
         int run = n < lanes ? n : lanes;
         cg_val first = iteration(c, v, from);
+        c->reduce.first_lane = (int)(from % v->width);
         chunk(c, v, &first, lanes, run);
         v->emitted++;
         from += run;
@@ -209,7 +210,9 @@ void cg_vector_loop(cg *c, kir_id id)
         find_scratch(c, &v, in->body);
     }
     bool out = known && n / v.width <= MAX_CHUNKS;
-    cg_defer_begin(c, id, out, v.width);
+    int lanes = 1;
+    while (lanes < v.width && (!known || lanes < n)) lanes *= 2;
+    cg_defer_begin(c, id, out, lanes);
     if (known)
         constant_trip(c, &v, n);
     else
