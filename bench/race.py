@@ -19,6 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DROPOUT = {"gcn": 0.5, "gat": 0.6, "sage": 0.5, "gin": 0.5}
+BUSY = 0.95  # processor time over time of a peer's block, below which somebody else had the processor
 PEERS = {"pyg": [], "pyg-csr": ["--adjacency", "csr"], "pyg-sparse": ["--features", "csr"], "pyg-compile": ["--compile"]}
 # glibc gives large blocks back to the system and faults them in again at every step: up to twice the time of a step of
 # PyTorch, for nothing that is PyTorch's. So it is told to keep them. --peer-malloc default undoes that.
@@ -114,8 +115,9 @@ class Peer:
     def block(self):
         self.process.stdin.write(f"go {self.steps}\n")
         self.process.stdin.flush()
-        us = self._answer()["us"]
-        return {"median": statistics.median(us), "p10": percentile(us, 0.1), "p90": percentile(us, 0.9)}
+        answer = self._answer()
+        us = answer["us"]
+        return {"median": statistics.median(us), "p10": percentile(us, 0.1), "p90": percentile(us, 0.9), "cpu": answer["cpu"]}
 
     def close(self):
         try:
@@ -151,6 +153,16 @@ def summarise(blocks, base):
             row["ratio_range"] = [min(quotients), max(quotients)]
         rows[name] = row
     return rows
+
+
+def disturbed(blocks):
+    """A line to print where the machine was busy, else nothing. Such a race is not to be quoted: a step of many milliseconds
+    contains the times that others ran, while the median of many short steps leaves them out."""
+    shares = [block["cpu"] for own in blocks.values() for block in own if "cpu" in block]
+    if not shares or min(shares) >= BUSY:
+        return ""
+    return (f"**Not to be quoted**: the machine was busy. A block had the processor for {min(shares):.0%} of its time, which makes "
+            "long steps look longer and spares short ones.")
 
 
 def milliseconds(us):
@@ -196,6 +208,7 @@ def report(result):
     what = "training step" if result["what"] == "train" else "inference"
     host, lines = result["machine"], []
     lines += [f"# {result['model'].upper()} on {pathlib.Path(result['data']).name}: one {what}", "", table(result["rows"]), ""]
+    lines += [result["disturbed"], ""] if result["disturbed"] else []
     settings = f"Dropout {result['dropout']}, " if result["what"] == "train" else ""
     lines += [f"{settings}{result['threads']} thread(s), {result['rounds']} rounds; blocks of {result['steps']} steps "
               f"(gnnc: {result['gnnc_steps']}). Times in one round are compared with each other.", ""]
@@ -255,7 +268,7 @@ def race(args, say=print):
     names = ("model", "what", "data", "dropout", "threads", "rounds", "steps", "gnnc_steps")
     return {name: getattr(args, name) for name in names} | {
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "machine": host,
-        "revision": revision(), "contenders": about, "rows": summarise(blocks, "gnnc"), "blocks": blocks}
+        "revision": revision(), "contenders": about, "rows": summarise(blocks, "gnnc"), "disturbed": disturbed(blocks), "blocks": blocks}
 
 
 def main(argv=None):
@@ -270,6 +283,8 @@ def main(argv=None):
     (args.out / f"{stem}.json").write_text(json.dumps(result, indent=1) + "\n")
     (args.out / f"{stem}.md").write_text(report(result))
     print(table(result["rows"]))
+    if result["disturbed"]:
+        print(result["disturbed"])
     print(f"written: {args.out / stem}.json and .md")
     return 0
 

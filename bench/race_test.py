@@ -31,7 +31,8 @@ FAKE_PEER = """\
         if line.strip() == "quit":
             break
         count = int(line.split()[1])
-        print(json.dumps({"us": [300.0 + i for i in range(count)]}), flush=True)
+        cpu = 0.5 if "gin" in sys.argv else 1.0
+        print(json.dumps({"us": [300.0 + i for i in range(count)], "cpu": cpu}), flush=True)
 """
 
 
@@ -85,6 +86,13 @@ class RaceTest(unittest.TestCase):
         self.assertIn("--repeat 200 -D hidden=4", command)
         self.assertNotIn("p=", command)
         self.assertFalse(result["contenders"]["pyg"]["keep"])
+
+    def test_says_when_the_machine_was_busy(self):
+        _, out, _ = self.run_race("--model", "gin")
+        self.assertIn("had the processor for 50% of its time", out)
+        self.assertIn("Not to be quoted", (self.folder / "out" / "gin-train-p0.5-t1.md").read_text())
+        _, out, _ = self.run_race()
+        self.assertNotIn("Not to be quoted", out)
 
     def test_peer_alone_and_gnnc_alone(self):
         arguments = ["--peer-python", sys.executable, "--peer-script", self.peer, "--data", "d", "--rounds", "1"]

@@ -6,7 +6,8 @@ As a server, which is how bench/race.py alternates it with gnnc:
     python bench/peers/pyg_step.py --data DIR --model gcn --what train --dropout 0.5 --threads 1
 
 It prints one JSON line when it is warm. Then for each line `go N` on standard input it starts afresh from new parameters,
-runs N steps and prints one JSON line with their times: {"us": [...]}. It ends at `quit` or at the end of the input. With
+runs N steps and prints one JSON line: {"us": [...], "cpu": ...}, the steps' times and the processor time of all of them over
+their time (less than the number of threads where others took the processor). It ends at `quit` or at the end of the input. With
 `--once N` it does that once and prints median, p10 and p90.
 
 A training step is: zero the gradients, forward over all nodes, cross-entropy over the 140 training nodes, backward, Adam
@@ -89,14 +90,15 @@ def make(args):
 
 
 def times(reset, step, count):
+    """The times of the steps in microseconds, and processor time over time."""
     reset()
     step()  # what is made at first use: the optimizer's moments, the cached adjacency
-    out = []
+    out, cpu = [], time.process_time_ns()
     for _ in range(count):
         begin = time.perf_counter_ns()
         step()
         out.append((time.perf_counter_ns() - begin) / 1000)
-    return out
+    return out, (time.process_time_ns() - cpu) / 1000 / max(sum(out), 1e-9)
 
 
 def percentile(values, share):
@@ -112,8 +114,8 @@ def serve(reset, step):
         if len(words) != 2 or words[0] != "go" or not words[1].isdigit():
             print(json.dumps({"error": f"expected `go N`, got {line.strip()!r}"}), flush=True)
             continue
-        us = [round(value, 1) for value in times(reset, step, int(words[1]))]
-        print(json.dumps({"us": us}), flush=True)
+        us, cpu = times(reset, step, int(words[1]))
+        print(json.dumps({"us": [round(value, 1) for value in us], "cpu": round(cpu, 3)}), flush=True)
 
 
 def main():
@@ -128,7 +130,7 @@ def main():
              "features": args.features, "versions": versions,
              "ready_s": round(time.perf_counter() - begin, 2)}
     if args.once:
-        us = times(reset, step, args.once)
+        us, about["cpu"] = times(reset, step, args.once)
         about["us"] = {"median": percentile(us, 0.5), "p10": percentile(us, 0.1), "p90": percentile(us, 0.9)}
         print(json.dumps(about))
         return
