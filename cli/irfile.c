@@ -36,6 +36,15 @@ static bool is_kernel(const gn_buf *b)
     return !strncmp(p, "kernel", 6);
 }
 
+/* What a user's text breaks is no defect of gnnc. */
+static gn_status *of_text(gn_status *s, const char *origin)
+{
+    if (gn_status_code(s) != GN_ERR_INTERNAL) return s;
+    gn_status *own = GN_ERROR(GN_ERR_MODEL, "%s: %s", origin, gn_status_message(s));
+    gn_status_free(s);
+    return own;
+}
+
 gn_status *gn_cli_read_ir(const gn_cli *cli, const char *path, gn_ir *out)
 {
     gn_buf text;
@@ -44,10 +53,10 @@ gn_status *gn_cli_read_ir(const gn_cli *cli, const char *path, gn_ir *out)
     GN_TRY(read_all(cli, path, &text));
     if (is_kernel(&text)) {
         GN_TRY(kir_parse(cli->arena, text.p, text.n, origin, &out->kernel));
-        return kir_verify(out->kernel);
+        return of_text(kir_verify(out->kernel), origin);
     }
     GN_TRY(gir_parse(cli->arena, text.p, text.n, origin, &out->program));
-    return gir_verify(out->program);
+    return of_text(gir_verify(out->program), origin);
 }
 
 gn_status *gn_cli_write_text(const char *path, const gn_buf *text)

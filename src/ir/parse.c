@@ -77,6 +77,7 @@ static gn_status *read_quoted(reader *r, const char **out)
 {
     gn_buf b = {.arena = r->arena};
     GN_TRY(expect(r, "\""));
+    const char *from = r->at;
     gn_buf_add(&b, "");
     while (r->at < r->end && *r->at != '"') {
         char c = *r->at++;
@@ -93,7 +94,9 @@ static gn_status *read_quoted(reader *r, const char **out)
         gn_buf_addn(&b, &c, 1);
     }
     *out = b.p;
-    return expect(r, "\"");
+    if (eat(r, "\"")) return NULL;
+    r->at = from;
+    WRONG("'\"' is expected where this name ends");
 }
 
 static gn_status *read_name(reader *r, const char **out)
@@ -300,7 +303,7 @@ static gn_status *read_value(reader *r)
     GN_VEC(gir_id) operands = {0};
     gir_attr attr = {0};
     gir_type type = {0};
-    const char *text = NULL, *why = NULL;
+    const char *text = NULL, *why = NULL, *from = r->at;
     GN_TRY(read_id(r, 0, &id));
     if (id != r->p->nodes.n) WRONG("values are numbered in order, %%%u is next", r->p->nodes.n);
     GN_TRY(expect(r, "="));
@@ -320,7 +323,10 @@ static gn_status *read_value(reader *r)
     if (typed) GN_TRY(read_type(r, &type));
     GN_TRY(read_loc(r, &r->p->loc));
     if (operands.n > UINT16_MAX) WRONG("too many operands");
-    if (!gir_make(r->p, op, (int)operands.n, operands.p, &attr, typed ? &type : NULL, &why)) WRONG("%s", why);
+    if (!gir_make(r->p, op, (int)operands.n, operands.p, &attr, typed ? &type : NULL, &why)) {
+        r->at = from;
+        WRONG("%s", why);
+    }
     return NULL;
 }
 
