@@ -130,6 +130,43 @@ static void report(const gn_cli *cli, const gn_session *s)
     printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->compile_ms);
 }
 
+static void json_unit(gn_json *j, const named_unit *u)
+{
+    const gn_compiled *c = u->code;
+    gn_json_object(j, NULL);
+    gn_json_string(j, "name", u->name);
+    gn_json_int(j, "operators", (int64_t)c->gir->nodes.n - 1);
+    gn_json_int(j, "regions", (int64_t)c->f->regions.n);
+    gn_json_int(j, "kernels", c->n_kernels);
+    gn_json_double(j, "pass_ms", c->pass_ms);
+    gn_json_double(j, "lower_ms", c->lower_ms);
+    gn_json_end(j);
+}
+
+static void report_json(const gn_session *s)
+{
+    named_unit u[MAX_UNITS];
+    int n = units_of(s, u);
+    gn_json j;
+    gn_json_init(&j, stdout, true);
+    gn_json_object(&j, NULL);
+    gn_cli_json_head(&j, s);
+    gn_json_array(&j, "defaults");
+    for (int k = 0; k < s->model->n_defaults; k++) gn_json_string(&j, NULL, s->model->defaults_used[k]);
+    gn_json_end(&j);
+    gn_json_array(&j, "programs");
+    for (int k = 0; k < n; k++) json_unit(&j, &u[k]);
+    gn_json_end(&j);
+    gn_json_int(&j, "kernels", s->code.kernels);
+    gn_json_int(&j, "distinct_kernels", s->code.distinct);
+    gn_json_int(&j, "code_bytes", s->code.stats.code_bytes);
+    gn_json_double(&j, "code_ms", s->code.ms);
+    gn_json_double(&j, "frontend_ms", s->frontend_ms);
+    gn_json_double(&j, "compile_ms", s->frontend_ms + s->compile_ms);
+    gn_json_int(&j, "peak_bytes", gn_session_peak_bytes(s));
+    gn_json_end(&j);
+}
+
 static gn_status *compile(gn_cli *cli)
 {
     gn_session_options o;
@@ -146,7 +183,7 @@ static gn_status *compile(gn_cli *cli)
         if (!status) status = gn_cli_write_text(cli->opt.output, &b);
     } else {
         gn_cli_describe(cli, s);
-        report(cli, s);
+        cli->opt.json ? report_json(s) : report(cli, s);
     }
     gn_session_free(s);
     return status;
