@@ -21,7 +21,7 @@ static const gn_option options[] = {
      "max-autotune (3) or max-autotune-no-cudagraphs",
      modes},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | GN_COMMAND_opt, "NAME=VALUE",
-     "set a hyperparameter of the model; repeatable"},
+     "set a hyperparameter of the model (opt: sparse=INPUT); repeatable"},
     {"emit", 0, GN_OPTION_CHOICE, AT(emit), GN_COMMAND_compile, "WHAT",
      "print a stage and stop: ast, gir (tensor IR), kir (loop IR),\nllvm, asm, obj or dot (the tensor IR as a drawing)",
      emits},

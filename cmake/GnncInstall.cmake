@@ -6,6 +6,7 @@ if(TARGET gnnc)
   add_dependencies(installable gnnc)
 endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES docs/man/gnnc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 file(GLOB public_headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/include/gnnc/*.h")
 get_target_property(driver_type gnnc_driver TYPE)

@@ -29,4 +29,10 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "GNNC_CACHE_DIR", 
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
+
+# Real data, where there is some: tests that need it say REQUIRES: data.
+data = os.environ.get("GNNC_DATA", "")
+if os.path.isdir(data):
+    config.available_features.add("data")
+config.substitutions.append(("%data", data))
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"
