@@ -1,5 +1,6 @@
 /* hoist: splits a program into what is computed once a graph and what is computed at every run.
- * Needs: a verified program.  Keeps: the outputs of the two together, bit for bit.  Makes: `prepare` with outputs
+ * Needs: a verified program.  Keeps: the outputs of the two together, up to rounding (what
+ * a loop multiplies and adds at once may be split between them).  Makes: `prepare` with outputs
  * "kept.<k>", and `rest`, which reads them as inputs of those names; prepare is NULL when there is nothing to keep.
  *
  * A value is static when it depends on graphs, constants and inputs that the caller declares static.  Of the static
@@ -45,6 +46,15 @@ static bool is_work(gir_op op)
     }
 }
 
+/* Is the number of rows known of what is static alone?  A constant over the edges of a pattern is not, where the features
+ * may change. */
+static bool static_rows(const hoister *z, gir_space_id s)
+{
+    gir_id v = gir_space_source(z->p, s);
+    if (!v || gir_at(z->p, v)->op == GIR_GRAPH) return true;
+    return gir_type_of(z->p, v)->is_graph ? z->fixed[v] : static_input(z, gir_at(z->p, v)->attr.name);
+}
+
 static void find_static(hoister *z)
 {
     const gir_program *p = z->p;
@@ -57,10 +67,10 @@ static void find_static(hoister *z)
         case GIR_INPUT: z->fixed[v] = static_input(z, n->attr.name); continue;
         default: break;
         }
-        bool fixed = true, work = is_work((gir_op)n->op);
+        bool fixed = n->type.is_graph || static_rows(z, n->type.space), work = is_work((gir_op)n->op);
+        if (n->op == GIR_SIZE) fixed = static_rows(z, (gir_space_id)n->attr.i[0]);
         for (int k = 0; k < n->n_in; k++) {
             gir_id o = gir_in(p, v, k);
-            if (gir_type_of(p, o)->is_graph) continue;
             fixed = fixed && z->fixed[o];
             work = work || z->work[o];
         }
