@@ -8,7 +8,7 @@
  *   - its code runs kernel by kernel, in order and iteration by iteration from the back, in memory that ends at a page that
  *     faults, and as an instance with one thread and with three, twice over, in an arena that is poisoned.  All of these
  *     must give the same bits, within one bound of what the passes left and SLACK bounds of the source.
- * With `split` what does not depend on states is computed ahead and bound.
+ * With `split` what depends on neither states nor some of the inputs is computed ahead and bound.
  * A bound of INFINITY says nothing: such elements are skipped and counted. */
 #ifndef GN_TESTS_SUPPORT_RUN_COMPILED_H
 #define GN_TESTS_SUPPORT_RUN_COMPILED_H
