@@ -1,4 +1,4 @@
-"""Data that must be refused: exit status 3 (2 where the option asks for what is not there), and a word of what is wrong."""
+"""Data that must be refused: exit status 3 (2 where an option asks for what is not there), and what is wrong."""
 import os
 import pickle
 import shutil
@@ -27,7 +27,8 @@ for name, text, what in (
     ("no_features.txt", "0 1\r\n1 2\r\n", "no_features has no node features"),
     ("nothing.txt", "# nothing\n", "no edges"),
     ("empty.txt", "", "empty.txt"),
-    ("row.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n4 1\n", "row.mtx:3: '4': expected a row from 1 to 3"),
+    ("row.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n4 1\n",
+     "row.mtx:3: '4': expected a row from 1 to 3"),
     ("zero.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n0 1\n", "zero.mtx:3: '0': expected a row"),
     ("huge.mtx", "%%MatrixMarket matrix coordinate pattern general\n9999999999 9999999999 9\n1 2\n", "'9999999999'"),
     ("short.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 5\n1 2\n", "truncated"),
@@ -85,7 +86,8 @@ for name, change, what in (
     data(3, what, npz(name, **change))
 data(2, "split 1: expected 0 to 0", npz("split"), "--split", "1")
 r.works("train", MODEL, "--data", npz("good"), "-q", "--epochs", "2", "-O", "eager")
-r.works("run", MODEL, "--data", npz("empty_masks", train_mask=("?", (4,), [0] * 4), val_mask=("?", (4,), [0] * 4)), "-q")
+NONE = ("?", (4,), [0] * 4)
+r.works("run", MODEL, "--data", npz("empty_masks", train_mask=NONE, val_mask=NONE), "-q")
 
 # Zip files that lie, or end too soon.
 good = open(npz("whole", zipfile.ZIP_DEFLATED), "rb").read()
@@ -93,7 +95,8 @@ for n in range(0, len(good), 61):
     data(3, "", r.write("cut.npz", good[:n]))
 for k in range(1, 40):  # the directory at the end: counts, sizes, offsets
     at = len(good) - 12 * k
-    r.survives((0, 1, 3), "run", MODEL, "-O0", "--data", r.write("lie.npz", good[:at] + b"\xff\xff\xff\xff" + good[at + 4:]))
+    lie = r.write("lie.npz", good[:at] + b"\xff\xff\xff\xff" + good[at + 4:])
+    r.survives((0, 1, 3), "run", MODEL, "-O0", "--data", lie)
 data(3, "not.npz", r.write("not.npz", b"PK\x03\x04" + bytes(40)))
 zeros = files.npy("f", (4, 2), [0] * 8)
 with zipfile.ZipFile(r.path("zeros.npz"), "w", zipfile.ZIP_DEFLATED) as z:

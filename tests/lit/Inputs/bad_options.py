@@ -43,7 +43,8 @@ for what, *args in (
     ("'reduce' needs more", "reduce", GCN),
     ("expected a name that ends in .npz or .csv", "run", GCN, "--predictions", r.path("p.txt")),
     ("expected a name that ends in .npz or .csv", "train", GCN, "--predictions", ".csv"),
-    ("there is no pass 'factr'; did you mean 'factor'?", "opt", r.write("p.gir", "program @p {\n}\n"), "--passes", "factr"),
+    ("there is no pass 'factr'; did you mean 'factor'?", "opt", r.write("p.gir", "program @p {\n}\n"),
+     "--passes", "factr"),
     ("expected sparse=NAME", "opt", r.path("p.gir"), "-D", "dense=x"),
     # Hyperparameters.
     ("`GCN` has no hyperparameter `hiden`; did you mean `hidden`?", "train", GCN, "-D", "hiden=4"),

@@ -57,7 +57,8 @@ for name, text in (
     ("negative_shape", with_entry(shape=[-4])), ("float_shape", with_entry(shape=[4.5])),
     ("deep_shape", with_entry(shape=[1] * 1000)), ("no_dtype", with_entry(dtype="F33")),
     ("null", with_entry(shape=None)), ("no_object", "[1, 2]"), ("no_json", "{"), ("brackets", "[" * 10 ** 5),
-    ("objects", '{"a":' * 10 ** 5), ("nul", b'{"lin.bias\0": 1}'), ("not_utf8", b'{"\xff\xfe": 1}'), ("spaces", " " * 1000),
+    ("objects", '{"a":' * 10 ** 5), ("nul", b'{"lin.bias\0": 1}'), ("not_utf8", b'{"\xff\xfe": 1}'),
+    ("spaces", " " * 1000),
 ):
     weights("", lying(name, text))
 for k in list(range(0, 40)) + list(range(40, len(data), 41)):

@@ -1,4 +1,4 @@
-"""Every sample trains, in other sizes, without dropout, in every mode; and however few passes run, to the same result."""
+"""Every sample trains, in other sizes, without dropout, eagerly; and however few passes run, to the same result."""
 import json
 import os
 
