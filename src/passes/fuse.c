@@ -121,9 +121,9 @@ static void choose_places(fuser *z)
     for (gir_id v = 1; v < p->nodes.n; v++)
         if (z->f->place[v] != FU_UNUSED) z->f->place[v] = (uint8_t)place_of(z, v);
     for (gir_id v = 1; v < p->nodes.n; v++) {
-        if (z->f->place[v] == FU_UNUSED || gir_at(p, v)->op != GIR_MATMUL) continue;
-        force_stored(z, gir_in(p, v, 0));
-        force_stored(z, gir_in(p, v, 1));
+        gir_op op = (gir_op)gir_at(p, v)->op;
+        if (z->f->place[v] == FU_UNUSED || (op != GIR_MATMUL && op != GIR_FROM_ROWS)) continue;
+        for (int k = 0; k < gir_at(p, v)->n_in; k++) force_stored(z, gir_in(p, v, k));
     }
     for (uint32_t k = 0; k < p->outputs.n; k++)
         if (z->f->place[p->outputs.p[k].value] == FU_INLINE) z->f->place[p->outputs.p[k].value] = FU_REAL;

@@ -226,32 +226,57 @@ static void bind_outputs(lower *L)
     }
 }
 
-/* What could not be written where it belongs is copied there at the end. */
+static void add_copy(lower *L, int to, int from)
+{
+    low_launch copy = {.trip = {.coef = 1, .sym = -1}, .step = 1, .region = -1};
+    GN_PUSH(L->arena, copy.buffers, to);
+    GN_PUSH(L->arena, copy.buffers, from);
+    GN_PUSH(L->arena, L->out->launches, copy);
+}
+
+static bool is_updated(const gir_program *p, const char *state)
+{
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (p->outputs.p[k].kind == GIR_UPDATE && !strcmp(p->outputs.p[k].name, state)) return true;
+    return false;
+}
+
+/* The buffer of an output's name, made where there is none. */
+static int target_buffer(lower *L, const gir_output *o, low_buffer like)
+{
+    gir_id state = o->kind == GIR_UPDATE ? gir_leaf_by_name(L->p, GIR_STATE, o->name) : 0;
+    if (state) return low_buffer_of_value(L, state);
+    like.kind = o->kind == GIR_UPDATE ? LOW_STATE : LOW_OUTPUT;
+    like.name = o->name;
+    return add_buffer(L, like);
+}
+
+/* What could not be written where it belongs is copied there at the end.  States are what they were until the last: outputs
+ * are copied first, then states that become other states to the side, and then states are replaced. */
 static void copy_outputs(lower *L)
 {
     const gir_program *p = L->p;
+    int *from = GN_NEW_N(L->arena, int, p->outputs.n + 1);
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
-        int from = low_buffer_of_value(L, o->value), to;
-        const low_buffer *b = &L->out->buffers.p[from];
-        if (o->kind == GIR_UPDATE) {
-            if (b->kind == LOW_STATE && !strcmp(b->name, o->name)) continue;
-            gir_id state = gir_leaf_by_name(p, GIR_STATE, o->name);
-            low_buffer s = *b;
-            s.kind = LOW_STATE;
-            s.name = o->name;
-            to = state ? low_buffer_of_value(L, state) : add_buffer(L, s);
-        } else {
-            if (b->kind == LOW_OUTPUT && !strcmp(b->name, o->name)) continue;
-            low_buffer s = *b;
-            s.kind = LOW_OUTPUT;
-            s.name = o->name;
-            to = add_buffer(L, s);
-        }
-        low_launch copy = {.trip = {.coef = 1, .sym = -1}, .step = 1, .region = -1};
-        GN_PUSH(L->arena, copy.buffers, to);
-        GN_PUSH(L->arena, copy.buffers, from);
-        GN_PUSH(L->arena, L->out->launches, copy);
+        from[k] = low_buffer_of_value(L, o->value);
+        low_buffer b = L->out->buffers.p[from[k]];
+        if (o->kind == GIR_OUTPUT && !(b.kind == LOW_OUTPUT && !strcmp(b.name, o->name)))
+            add_copy(L, target_buffer(L, o, b), from[k]);
+    }
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        const gir_output *o = &p->outputs.p[k];
+        low_buffer b = L->out->buffers.p[from[k]];
+        if (o->kind != GIR_UPDATE || b.kind != LOW_STATE || !strcmp(b.name, o->name) || !is_updated(p, b.name)) continue;
+        int aside = low_temp(L, gn_arena_printf(L->arena, "old.%s", b.name), b.elem, b.size);
+        add_copy(L, aside, from[k]);
+        from[k] = aside;
+    }
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        const gir_output *o = &p->outputs.p[k];
+        low_buffer b = L->out->buffers.p[from[k]];
+        if (o->kind == GIR_UPDATE && !(b.kind == LOW_STATE && !strcmp(b.name, o->name)))
+            add_copy(L, target_buffer(L, o, b), from[k]);
     }
 }
 

@@ -265,11 +265,7 @@ static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
         return low_value(L, o, &none, &y);
     }
     while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
-    if (L->f->place[o] != FU_INLINE) return low_load(L, low_buffer_of_value(L, o), low_ix_lin(L, x));
-    kir_id n = low_iconst(L, fu_elems(L->p, o)), lin = low_ix_lin(L, x);
-    where row = low_node_at(L, gir_type_of(L->p, o)->space, low_int(L, KIR_IDIV, lin, n));
-    low_ix y = low_index(gir_type_of(L->p, o), low_int(L, KIR_IMOD, lin, n));
-    return low_value(L, o, &row, &y);
+    return low_load(L, low_buffer_of_value(L, o), low_ix_lin(L, x));
 }
 
 static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
@@ -556,7 +552,11 @@ kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x)
     if (L->error) return low_iconst(L, 0);
     if (gir_type_of(L->p, v)->space == 0) w = L->r->space == 0 ? &L->row : &none;
     bool scalar = fu_elems(L->p, v) == 1;
-    if (scalar) x->lin = low_iconst(L, 0);
+    if (scalar) { /* wherever the reader's index is known, this one's is everywhere */
+        *x = low_index(gir_type_of(L->p, v), low_iconst(L, 0));
+        for (int k = 0; k < x->rank; k++) x->comp[k] = x->lin;
+        x->has_comp = true;
+    }
     kir_id lin = scalar ? x->lin : low_ix_lin(L, x);
     for (uint32_t i = L->memos.n; i-- > 0;) {
         const memo *m = &L->memos.p[i];
