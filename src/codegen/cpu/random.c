@@ -15,6 +15,17 @@ static LLVMValueRef shift(cg *c, LLVMValueRef x, int n)
     return LLVMBuildLShr(c->b, x, cg_const_i(LLVMTypeOf(x), n), "");
 }
 
+/* The same value, but nobody can look through it.  LLVM asks for every operand of every round which bits are known, up to
+ * six operations deep; that took more time than everything else about a kernel with random numbers. */
+static LLVMValueRef opaque(cg *c, LLVMValueRef x)
+{
+    LLVMTypeRef t = LLVMTypeOf(x), f = LLVMFunctionType(t, &t, 1, false);
+    if (cg_width(x) > c->target->lanes / 2) return x; /* more than a register */
+    const char *where = cg_width(x) == 1 ? "=r,0" : c->target->masks ? "=v,0" : "=x,0";
+    LLVMValueRef same = LLVMGetInlineAsm(f, "", 0, where, 4, false, false, LLVMInlineAsmDialectATT, false);
+    return LLVMBuildCall2(c->b, f, same, &x, 1, "");
+}
+
 typedef struct words {
     LLVMValueRef w0, w1; /* in the lower halves of 64-bit lanes; the upper halves hold anything */
 } words;
@@ -26,7 +37,7 @@ static words philox(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
         LLVMValueRef p = LLVMBuildMul(c->b, low32(c, c0), cg_const_i(t, GN_PHILOX_M), "");
         LLVMValueRef k = LLVMBuildAdd(c->b, key, cg_const_i(LLVMTypeOf(key), (int64_t)((uint64_t)r * GN_PHILOX_W)), "");
         if (cg_width(key) != cg_width(c0)) k = cg_splat(c, k, cg_width(c0));
-        c0 = LLVMBuildXor(c->b, LLVMBuildXor(c->b, shift(c, p, 32), k, ""), c1, "");
+        c0 = opaque(c, LLVMBuildXor(c->b, LLVMBuildXor(c->b, shift(c, p, 32), k, ""), c1, ""));
         c1 = p;
     }
     return (words){c0, c1};
@@ -50,10 +61,21 @@ static LLVMValueRef to_uniform(cg *c, LLVMValueRef bits)
 
 static LLVMValueRef one_each(cg *c, LLVMValueRef element, int64_t site, LLVMValueRef key)
 {
-    LLVMTypeRef half = cg_like(c->i32, element);
+    int n = cg_width(element), half = n / 2, map[CG_MAX_LANES];
+    if (n > 2 && n > c->target->lanes / 2) { /* more than a register */
+        LLVMValueRef part[2];
+        for (int h = 0; h < 2; h++) {
+            for (int l = 0; l < half; l++) map[l] = h * half + l;
+            LLVMValueRef k = cg_width(key) == 1 ? key : cg_shuffle(c, key, NULL, map, half);
+            part[h] = one_each(c, cg_shuffle(c, element, NULL, map, half), site, k);
+        }
+        for (int l = 0; l < n; l++) map[l] = l;
+        return cg_shuffle(c, part[0], part[1], map, n);
+    }
+    LLVMTypeRef word = cg_like(c->i32, element);
     words w = block(c, shift(c, element, 1), site, key);
     LLVMValueRef odd = LLVMBuildTrunc(c->b, element, cg_like(c->i1, element), "");
-    return cg_sel(c, odd, LLVMBuildTrunc(c->b, w.w1, half, ""), LLVMBuildTrunc(c->b, w.w0, half, ""));
+    return cg_sel(c, odd, LLVMBuildTrunc(c->b, w.w1, word, ""), LLVMBuildTrunc(c->b, w.w0, word, ""));
 }
 
 /* The words of `lanes` consecutive elements from 2 * half on. */
@@ -105,14 +127,35 @@ cg_val cg_random(cg *c, int64_t site, const cg_val *key, const cg_val *element)
     if (cg_flat(key) && is_consecutive(c, element))
         bits = consecutive(c, element, site, cg_scalar(c, key));
     else
-        bits = one_each(c, cg_as_vector(c, element), site, cg_as_vector(c, key));
+        bits = one_each(c, cg_as_vector(c, element), site, cg_flat(key) ? cg_scalar(c, key) : cg_as_vector(c, key));
     return cg_result(c, GN_F32, false, to_uniform(c, bits));
+}
+
+/* The rounds as a loop: keys are made once a call, and ten rounds cost more to compile than to run. */
+static words philox_loop(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
+{
+    LLVMTypeRef t = LLVMTypeOf(c0);
+    LLVMValueRef start[] = {c0, c1, low32(c, key), cg_i64(c, 0)}, at[4], next[4];
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), round = cg_new_block(c, "round"),
+                      after = cg_new_block(c, "rounds");
+    cg_goto(c, round);
+    for (int i = 0; i < 4; i++) at[i] = LLVMBuildPhi(c->b, i < 3 ? t : c->i64, "");
+    LLVMValueRef p = LLVMBuildMul(c->b, low32(c, at[0]), cg_const_i(t, GN_PHILOX_M), "");
+    next[0] = LLVMBuildXor(c->b, LLVMBuildXor(c->b, shift(c, p, 32), at[2], ""), at[1], "");
+    next[1] = p;
+    next[2] = LLVMBuildAdd(c->b, at[2], cg_const_i(t, GN_PHILOX_W), "");
+    next[3] = LLVMBuildAdd(c->b, at[3], cg_i64(c, 1), "");
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntULT, next[3], cg_i64(c, GN_PHILOX_ROUNDS), ""), round, after);
+    for (int i = 0; i < 4; i++)
+        LLVMAddIncoming(at[i], (LLVMValueRef[]){start[i], next[i]}, (LLVMBasicBlockRef[]){before, round}, 2);
+    LLVMPositionBuilderAtEnd(c->b, after);
+    return (words){next[0], next[1]};
 }
 
 static LLVMValueRef key_of(cg *c, LLVMValueRef seed, LLVMValueRef step)
 {
-    words a = philox(c, seed, shift(c, seed, 32), cg_const_i(LLVMTypeOf(seed), 0x5bd1e995));
-    words b = philox(c, step, shift(c, step, 32), low32(c, a.w0));
+    words a = philox_loop(c, seed, shift(c, seed, 32), cg_const_i(LLVMTypeOf(seed), 0x5bd1e995));
+    words b = philox_loop(c, step, shift(c, step, 32), a.w0);
     return low32(c, LLVMBuildXor(c->b, b.w0, a.w1, ""));
 }
 

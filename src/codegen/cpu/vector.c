@@ -1,6 +1,7 @@
 /* VECTOR loops: chunks of the machine's lanes.  Constant bounds are written out chunk after chunk while that is short;
  * the rest below a chunk is one chunk of the next power of two under a constant mask, or without masks in the
- * instruction set, chunks of falling powers of two.  Other bounds are a loop over whole chunks, then one masked chunk. */
+ * instruction set, chunks of falling powers of two.  Other bounds are a loop over whole chunks, then one masked chunk, or
+ * a loop over masked chunks. */
 #include "codegen/cpu/emit.h"
 
 enum { MAX_CHUNKS = 32 };
@@ -162,37 +163,65 @@ static void constant_trip(cg *c, vloop *v, int64_t n)
     rest(c, v, whole * v->width, (int)(n - whole * v->width));
 }
 
-/* The last, partial chunk of a loop whose length is not known. */
-static void masked_tail(cg *c, vloop *v, LLVMValueRef done, LLVMValueRef left)
+/* The chunk from iteration `done` on, of which `left` iterations run. */
+static void masked_chunk(cg *c, vloop *v, LLVMValueRef done, LLVMValueRef left)
 {
     int64_t lane[CG_MAX_LANES];
-    LLVMBasicBlockRef tail = cg_new_block(c, "tail"), end = cg_new_block(c, "end");
-    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSGT, left, cg_i64(c, 0), ""), tail, end);
-    LLVMPositionBuilderAtEnd(c->b, tail);
     for (int l = 0; l < v->width; l++) lane[l] = l;
-    LLVMValueRef n = cg_splat(c, LLVMBuildTrunc(c->b, left, c->i32, ""), v->width);
-    LLVMValueRef on = LLVMBuildICmp(c->b, LLVMIntSGT, n, cg_const_lanes(c->i32, lane, v->width), "");
+    if (v->width > 1) {
+        LLVMValueRef most = cg_binary(c, "llvm.smin", left, cg_i64(c, v->width));
+        LLVMValueRef n = cg_splat(c, LLVMBuildTrunc(c->b, most, c->i32, ""), v->width);
+        LLVMValueRef lanes = cg_const_lanes(c->i32, lane, v->width);
+        c->mask = cg_vector(GN_BOOL, LLVMBuildICmp(c->b, LLVMIntSGT, n, lanes, ""));
+        c->mask_tail = true;
+    }
     cg_val at = cg_int_value(done, v->width), step = cg_int(v->in->imm);
     at = cg_imul(c, &at, &step);
     at = cg_iadd(c, &v->lo, &at);
-    if (v->width > 1) {
-        c->mask = cg_vector(GN_BOOL, on);
-        c->mask_tail = true;
-    }
     chunk(c, v, &at, v->width, v->width);
+}
+
+/* Whole chunks, then the partial one. */
+static void chunks_and_tail(cg *c, vloop *v, LLVMValueRef n)
+{
+    LLVMValueRef whole = LLVMBuildAnd(c->b, n, cg_i64(c, -(int64_t)v->width), "");
+    chunk_loop(c, v, whole);
+    if (v->width == 1) return;
+    LLVMValueRef left = LLVMBuildSub(c->b, n, whole, "");
+    LLVMBasicBlockRef tail = cg_new_block(c, "tail"), end = cg_new_block(c, "end");
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSGT, left, cg_i64(c, 0), ""), tail, end);
+    LLVMPositionBuilderAtEnd(c->b, tail);
+    masked_chunk(c, v, whole, left);
     cg_goto(c, end);
 }
 
+/* Every chunk under a mask: the body is there once. */
+static void masked_loop(cg *c, vloop *v, LLVMValueRef n)
+{
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(c->b), body = cg_new_block(c, "chunk"),
+                      after = cg_new_block(c, "end");
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSGT, n, cg_i64(c, 0), ""), body, after);
+    LLVMPositionBuilderAtEnd(c->b, body);
+    LLVMValueRef done = LLVMBuildPhi(c->b, c->i64, "");
+    masked_chunk(c, v, done, LLVMBuildNSWSub(c->b, n, done, ""));
+    LLVMValueRef next = LLVMBuildNSWAdd(c->b, done, cg_i64(c, v->width), "");
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
+    LLVMBuildCondBr(c->b, LLVMBuildICmp(c->b, LLVMIntSLT, next, n, ""), body, after);
+    LLVMAddIncoming(done, (LLVMValueRef[]){cg_i64(c, 0), next}, (LLVMBasicBlockRef[]){before, latch}, 2);
+    LLVMPositionBuilderAtEnd(c->b, after);
+}
+
+/* Where masks cost next to nothing, a long body is not written twice: it would take twice as long to compile. */
 static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
 {
     cg_val length = cg_isub(c, hi, &v->lo), up = cg_int(v->in->imm - 1);
     length = cg_iadd(c, &length, &up);
-    LLVMValueRef n = cg_scalar(c, &length), zero = cg_i64(c, 0);
-    n = cg_binary(c, "llvm.smax", n, zero);
+    LLVMValueRef n = cg_binary(c, "llvm.smax", cg_scalar(c, &length), cg_i64(c, 0));
     if (v->in->imm > 1) n = LLVMBuildUDiv(c->b, n, cg_i64(c, v->in->imm), "");
-    LLVMValueRef whole = LLVMBuildAnd(c->b, n, cg_i64(c, -(int64_t)v->width), "");
-    chunk_loop(c, v, whole);
-    if (v->width > 1) masked_tail(c, v, whole, LLVMBuildSub(c->b, n, whole, ""));
+    if (c->target->masks && cg_copies(c, v->in->body) == 1)
+        masked_loop(c, v, n);
+    else
+        chunks_and_tail(c, v, n);
 }
 
 void cg_vector_loop(cg *c, kir_id id)
