@@ -1,0 +1,143 @@
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/run_compiled.c ../support/run_data.c */
+/* timeout: 120 */
+/* Programs that went wrong once, made small: each in every mode, on several graphs, every way. */
+#include "support/random_gir.h"
+#include "support/run_compiled.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const programs[][2] = {
+    {"the minimum of integers over edges",
+     "  space node node ?\n  space edge edge ? of %1\n"
+     "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+     "  %2 = input \"x.label\" : edge i64[2]\n"
+     "  %3 = scatter %1, %2 {end = 1, red = 2} : node i64[2]\n"
+     "  %4 = const {value = 3} : edge i64[2]\n"
+     "  %5 = scatter %1, %4 {end = 0, red = 1} : node i64[2]\n"
+     "  %6 = scatter %1, %4 {end = 0, red = 0} : node i64[2]\n"
+     "  output \"a\" %3\n  output \"b\" %5\n  output \"c\" %6\n"},
+    {"extrema of integers over a space and a row",
+     "  space node node ?\n"
+     "  %1 = input \"x.label\" : node i32[8]\n"
+     "  %2 = space_reduce %1 {red = 2} : i32[8]\n"
+     "  %3 = space_reduce %1 {red = 1} : i32[8]\n"
+     "  %4 = reduce %1 {red = 2, axes = 1} : node i32[]\n"
+     "  %5 = reduce %1 {red = 1, axes = 1} : node i32[]\n"
+     "  output \"a\" %2\n  output \"b\" %3\n  output \"c\" %4\n  output \"d\" %5\n"},
+    {"the first symbol is a size",
+     "  space node node ?\n  space edge edge ? of %1\n"
+     "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+     "  %2 = size {space = edge} : f32[]\n"
+     "  %3 = const {value = 2} : f32[]\n"
+     "  %4 = mul %2, %3 : f32[]\n"
+     "  output \"a\" %4\n"},
+    {"plain rows of a view of rows",
+     "  space feature feature 4\n"
+     "  %1 = state \"s.any\" : f32[4, 5]\n"
+     "  %2 = to_rows %1 : feature f32[5]\n"
+     "  %3 = slice %2 {axis = 0, start = 3} : feature f32[2]\n"
+     "  %4 = from_rows %3 : f32[4, 2]\n"
+     "  output \"a\" %4\n"},
+    {"plain rows of repeated rows",
+     "  space feature feature 5\n"
+     "  %1 = state \"s.any\" : f32[5, 4, 1]\n"
+     "  %2 = to_rows %1 : feature f32[4, 1]\n"
+     "  %3 = reshape %2 : feature f32[1, 4, 1]\n"
+     "  %4 = broadcast %3 : feature f32[2, 4, 1]\n"
+     "  %5 = from_rows %4 : f32[5, 2, 4, 1]\n"
+     "  output \"a\" %5\n"},
+    {"work on a product of one column",
+     "  space node node ?\n"
+     "  %1 = input \"x.any\" : node f32[6]\n"
+     "  %2 = state \"w.any\" : f32[1, 6]\n"
+     "  %3 = matmul %1, %2 {ta = 0, tb = 1} : node f32[1]\n"
+     "  %4 = input \"b.pos\" : node f32[1]\n"
+     "  %5 = add %3, %4 : node f32[1]\n"
+     "  %6 = mul %5, %5 : node f32[1]\n"
+     "  output \"a\" %6\n"},
+    {"a sparse product over edges",
+     "  space node node ?\n  space edge edge ? of %1\n"
+     "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+     "  %2 = input \"x.any\" : edge f32[4]\n"
+     "  %3 = state \"w.any\" : f32[3, 4]\n"
+     "  %4 = matmul %2, %3 {ta = 0, tb = 1} : edge f32[3]\n"
+     "  %5 = tanh %4 : edge f32[3]\n"
+     "  output \"a\" %5\n"},
+    {"calls of libm that LLVM knows better",
+     "  space node node ?\n"
+     "  %1 = const {value = 0.5} : node f64[2]\n"
+     "  %2 = input \"x.any\" : node f64[2]\n"
+     "  %3 = pow %1, %2 : node f64[2]\n"
+     "  %4 = sin %2 : node f64[2]\n"
+     "  %5 = cos %2 : node f64[2]\n"
+     "  %6 = add %4, %5 : node f64[2]\n"
+     "  %7 = input \"y.pos\" : node f64[2]\n"
+     "  %8 = pow %7, %1 : node f64[2]\n"
+     "  output \"a\" %3\n  output \"b\" %6\n  output \"c\" %8\n"},
+    {"the old value of a state that changes",
+     "  %1 = state \"s.any\" : f32[5]\n"
+     "  %2 = const {value = 0} : f32[5]\n"
+     "  update \"s.any\" %2\n  output \"a\" %1\n"},
+    {"the old value of a large state that changes",
+     "  %1 = state \"s.any\" : f32[1000]\n"
+     "  %2 = mul %1, %1 : f32[1000]\n"
+     "  %3 = add %1, %2 : f32[1000]\n"
+     "  update \"s.any\" %2\n  output \"a\" %3\n  output \"b\" %1\n"},
+    {"states that swap",
+     "  %1 = state \"s.any\" : f32[300]\n  %2 = state \"t.any\" : f32[300]\n  %3 = state \"u.any\" : f32[300]\n"
+     "  update \"s.any\" %2\n  update \"t.any\" %3\n  update \"u.any\" %1\n"},
+    {"an element read where only its reader's index is known",
+     "  space node node ?\n"
+     "  %1 = input \"x.any\" : node f32[8]\n"
+     "  %2 = slice %1 {axis = 0, start = 6} : node f32[1]\n"
+     "  %3 = pad %2 {axis = 0, before = 6} : node f32[8]\n"
+     "  output \"a\" %3\n"},
+    {"what is static over a pattern that is not",
+     "  space node node ?\n  space feature feature 4\n  space edge edge ? of %2\n"
+     "  %1 = input \"x0.sparse\" : node f32[4]\n"
+     "  %2 = pattern %1 : graph<feature -> node, edge>\n"
+     "  %3 = const {value = 2} : edge f32[2]\n"
+     "  %4 = scatter %2, %3 {end = 1, red = 0} : node f32[2]\n"
+     "  %5 = state \"s.any\" : f32[2]\n"
+     "  %6 = broadcast %5 : node f32[2]\n"
+     "  %7 = add %4, %6 : node f32[2]\n"
+     "  output \"a\" %7\n"},
+};
+enum { PROGRAMS = sizeof programs / sizeof *programs, SEEDS = 6 };
+
+START_TEST(found)
+{
+    const char *const *it = programs[_i];
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        gn_arena a;
+        gir_program *p;
+        gn_arena_init(&a);
+        char *text = gn_arena_printf(&a, "program @found {\n%s}\n", it[1]);
+        gn_status *s = gir_parse(&a, text, strlen(text), "found", &p);
+        ck_assert_msg(!s, "%s: %s", it[0], gn_status_message(s));
+        gir_env env = random_gir_env(&a, p, seed, NULL);
+        unsigned all = (1u << RUN_MODE_COUNT) - 1;
+        s = run_every_way(p, &env, all, seed % 3 ? 0 : all, NULL);
+        ck_assert_msg(!s, "%s, seed %d: %s (%s:%d)\n%s", it[0], (int)seed, gn_status_message(s), s->file, s->line, text);
+        gn_arena_free(&a);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("found");
+    tcase_add_loop_test(t, found, 0, PROGRAMS);
+    tcase_set_timeout(t, 120);
+    Suite *suite = suite_create("found");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
