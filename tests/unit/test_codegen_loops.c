@@ -381,8 +381,9 @@ START_TEST(static_and_symbolic)
         gn_image *two = compiled(verified(with_number(text, n)), test_cpus[cpu], false, text);
         gn_image_kernel(one, 0)((void *[]){x, y, a}, &n, 0, 1);
         gn_image_kernel(two, 0)((void *[]){x, y, b}, &n, 0, 1);
-        ck_assert_msg(!memcmp(a, b, sizeof a), "%s, %lld: %a %a %a, not %a %a %a", test_cpus[cpu] ? test_cpus[cpu] : "host", (long long)n, (double)b[0], (double)b[1],
-                      (double)b[2], (double)a[0], (double)a[1], (double)a[2]);
+        ck_assert_msg(!memcmp(a, b, sizeof a), "%s, %lld: %a %a %a, not %a %a %a",
+                      test_cpus[cpu] ? test_cpus[cpu] : "host", (long long)n, (double)b[0], (double)b[1], (double)b[2],
+                      (double)a[0], (double)a[1], (double)a[2]);
         gn_image_free(one);
         gn_image_free(two);
     }
