@@ -168,6 +168,12 @@ gir_id gir_reshape(gir_program *p, gir_id a, int rank, const int64_t *dim)
     return must(p, GIR_RESHAPE, 1, &a, NULL, &t);
 }
 
+gir_id gir_transpose(gir_program *p, gir_id a)
+{
+    gir_attr swap = {.i = {0x01}};
+    return gir_make(p, GIR_TRANSPOSE, 1, &a, &swap, NULL, NULL);
+}
+
 gir_id gir_reduce(gir_program *p, gir_id a, int red, int64_t axes)
 {
     if (axes == 0) return a;

@@ -148,6 +148,7 @@ gir_id gir_const(gir_program *p, const gir_type *t, double value);
 gir_id gir_cast(gir_program *p, gir_id a, gn_elem e);
 gir_id gir_broadcast(gir_program *p, gir_id a, const gir_type *to); /* a itself when it has that type */
 gir_id gir_reshape(gir_program *p, gir_id a, int rank, const int64_t *dim);
+gir_id gir_transpose(gir_program *p, gir_id a); /* of the two axes of a matrix */
 gir_id gir_reduce(gir_program *p, gir_id a, int red, int64_t axes);
 gir_id gir_space_reduce(gir_program *p, gir_id a, int red);
 gir_id gir_gather(gir_program *p, gir_id g, gir_id x, int end);

@@ -5,12 +5,6 @@
  * once, into memory of its own. */
 #include "passes/passes.h"
 
-static gir_id transposed(gir_program *p, gir_id v)
-{
-    gir_attr swap = {.i = {0x01}};
-    return gir_make(p, GIR_TRANSPOSE, 1, &v, &swap, NULL, NULL);
-}
-
 gn_status *gn_run_dense(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
     (void)opt;
@@ -26,9 +20,9 @@ gn_status *gn_run_dense(gn_arena *a, const gir_program *in, const gn_pass_option
         }
         gir_id x = map[gir_in(in, v, 0)], y = map[gir_in(in, v, 1)];
         bool ta = n->attr.i[0] != 0;
-        if (n->attr.i[1]) y = transposed(to, y);
+        if (n->attr.i[1]) y = gir_transpose(to, y);
         if (ta && gir_type_of(to, x)->space == 0) {
-            x = transposed(to, x);
+            x = gir_transpose(to, x);
             ta = false;
         }
         map[v] = gir_matmul(to, x, y, ta, false);

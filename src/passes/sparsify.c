@@ -83,12 +83,6 @@ static gir_id pattern_of(sparsifier *z, gir_id x)
     return z->pattern[x];
 }
 
-static gir_id transposed(gir_program *p, gir_id v)
-{
-    gir_attr swap = {.i = {0x01}};
-    return gir_make(p, GIR_TRANSPOSE, 1, &v, &swap, NULL, NULL);
-}
-
 /* sum over non-zeros: values * rows, gathered from one end and summed at the other */
 static gir_id product(sparsifier *z, gir_id g, gir_id values, gir_id rows, int from)
 {
@@ -109,7 +103,7 @@ static gir_id sparse_matmul(sparsifier *z, gir_id v)
     if (!x) return 0;
     gir_id g = pattern_of(z, x), values = at_nonzeros(z, a, g), other = z->map[b];
     if (n->attr.i[0]) return gir_op1(z->to, GIR_FROM_ROWS, product(z, g, values, other, GIR_DST));
-    if (n->attr.i[1]) other = transposed(z->to, other);
+    if (n->attr.i[1]) other = gir_transpose(z->to, other);
     const gir_type *tb = gir_type_of(z->to, other);
     gir_type rows = gir_tensor((gn_elem)tb->elem, gir_type_of(z->to, g)->src, tb->rank - 1, tb->dim + 1);
     gir_id w = gir_make(z->to, GIR_TO_ROWS, 1, &other, NULL, &rows, NULL);
