@@ -121,6 +121,7 @@ END_TEST
 int main(void)
 {
     TCase *t = tcase_create("threads");
+    if (!GNNC_HAVE_LLVM) return 0;
     tcase_add_loop_test(t, threads, 0, MODELS * DATA * MODES);
     tcase_set_timeout(t, 240);
     Suite *suite = suite_create("bits");

@@ -22,7 +22,7 @@ typedef struct variant {
     int stages;
     gn_compiled *stage[2]; /* the program, or what is computed ahead and the rest */
     gir_value *want[2];    /* of stage[k]->gir; NULL for the rest */
-    double **got;          /* by output of the source, from compiled code */
+    double **got; /* by output of the source: of code, or of the loop IR where there is none */
 } variant;
 
 struct run_case {
@@ -152,7 +152,7 @@ gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, u
     GN_TRY(evaluate(c, p, &c->want));
     for (int k = 0; k < RUN_MODE_COUNT; k++) {
         if (!((modes | code) >> k & 1)) continue;
-        c->v[c->n] = (variant){.mode = &run_modes[k], .code = code >> k & 1};
+        c->v[c->n] = (variant){.mode = &run_modes[k], .code = GNNC_HAVE_LLVM && (code >> k & 1)};
         gn_status *s = lower_variant(c, &c->v[c->n]);
         if (s) return gn_status_annotate(s, "%s", run_modes[k].name);
         c->n++;
@@ -505,7 +505,7 @@ static gn_status *check_variant(run_case *c, variant *v, run_tally *tally)
         if (s) return gn_status_annotate(s, "%s, %s", v->mode->name, ways[k].name);
         if (!ways[k].wide && !first[kind]) first[kind] = got;
     }
-    v->got = first[1];
+    v->got = first[v->code];
     return NULL;
 }
 
@@ -525,7 +525,7 @@ gn_status *run_case_check(run_case *c, run_tally *tally)
 const double *run_case_output(const run_case *c, int mode, uint32_t k)
 {
     for (int v = 0; v < c->n; v++)
-        if (c->v[v].mode == &run_modes[mode] && c->v[v].got) return c->v[v].got[k];
+        if (c->v[v].mode == &run_modes[mode]) return c->v[v].got[k];
     return NULL;
 }
 

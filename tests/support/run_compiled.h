@@ -9,6 +9,7 @@
  *     faults, and as an instance with one thread and with three, twice over, in an arena that is poisoned.  All of these
  *     must give the same bits, within one bound of what the passes left and SLACK bounds of the source.
  * With `split` what depends on neither states nor some of the inputs is computed ahead and bound.
+ * Without the CPU back end the loop IR alone is run.
  * A bound of INFINITY says nothing: such elements are skipped and counted. */
 #ifndef GN_TESTS_SUPPORT_RUN_COMPILED_H
 #define GN_TESTS_SUPPORT_RUN_COMPILED_H
@@ -55,8 +56,8 @@ gn_status *run_case_check(run_case *c, run_tally *tally);
 /* All of the above for one program. */
 gn_status *run_every_way(const gir_program *p, const gir_env *env, unsigned modes, unsigned code, run_tally *tally);
 
-/* Elements of output k (of p->outputs) as compiled code gave them in a mode, after run_case_check; NULL where it is not
- * compiled in that mode. */
+/* Elements of output k (of p->outputs) in a mode that was asked for, after run_case_check: as compiled code gave them, or
+ * the loop IR's evaluator where there is none. */
 const double *run_case_output(const run_case *c, int mode, uint32_t k);
 
 #endif
