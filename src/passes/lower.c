@@ -267,7 +267,8 @@ static void copy_outputs(lower *L)
     for (uint32_t k = 0; k < p->outputs.n; k++) {
         const gir_output *o = &p->outputs.p[k];
         low_buffer b = L->out->buffers.p[from[k]];
-        if (o->kind != GIR_UPDATE || b.kind != LOW_STATE || !strcmp(b.name, o->name) || !is_updated(p, b.name)) continue;
+        if (o->kind != GIR_UPDATE || b.kind != LOW_STATE || !strcmp(b.name, o->name) || !is_updated(p, b.name))
+            continue;
         int aside = low_temp(L, gn_arena_printf(L->arena, "old.%s", b.name), b.elem, b.size);
         add_copy(L, aside, from[k]);
         from[k] = aside;

@@ -237,7 +237,7 @@ static void check_training(conform_case *c, const char *path, const gir_coo *g)
 
 static void run_recorded(const char *path)
 {
-    const unsigned modes = 0x2f; /* default, eager, sparse, split; eager with sparse features */
+    const unsigned modes = 0x2f;      /* default, eager, sparse, split; eager with sparse features */
     const unsigned code_modes = 0x27; /* as before, but for split */
     gn_arena a;
     conform_case *c;

@@ -18,6 +18,14 @@ static int64_t only = -1; /* this seed and no other */
 static unsigned modes_of(uint64_t seed) { return 1u | 2u << seed % (RUN_MODE_COUNT - 1); }
 static unsigned code_of(uint64_t seed) { return seed % 2 ? modes_of(seed) & ~1u : 1; }
 
+/* Now and then many rows: several chunks of a sum over a space, several blocks of rows. */
+static gir_env data_of(gn_arena *a, const gir_program *p, uint64_t seed)
+{
+    random_gir_options o = *options;
+    if (seed % 32 == 31) o.max_nodes = 1600;
+    return random_gir_env(a, p, seed, &o);
+}
+
 /* Failures ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct failing {
@@ -56,7 +64,9 @@ static const char *report(gn_arena *a, uint64_t seed, const gir_program *p, cons
 {
     failing f = {.env = env, .seed = seed};
     kind_of(gn_status_message(s), f.kind, sizeof f.kind);
-    const gir_program *small = gir_reduce_program(a, p, still_fails, &f, 400);
+    const char *tries = getenv("GNNC_RANDOM_TRIES");
+    int most = tries ? atoi(tries) : 400;
+    const gir_program *small = most > 0 ? gir_reduce_program(a, p, still_fails, &f, most) : p;
     gn_status *t = run_every_way(small, env, modes_of(seed), code_of(seed), NULL);
     gn_status *shown = t ? t : s;
     const char *text = gn_arena_printf(a, "seed %llu: %s (%s:%d)\n%s", (unsigned long long)seed,
@@ -79,6 +89,10 @@ static void disagree(gn_arena *a, trial *t, gn_status *s)
 {
     const char *text = report(a, t->seed, t->p, &t->env, s);
     gn_status_free(s);
+    if (getenv("GNNC_RANDOM_FIRST")) {
+        fprintf(stderr, "%s", text);
+        _Exit(1);
+    }
     ck_abort_msg("%s", text);
 }
 
@@ -115,7 +129,7 @@ static void run_batch(uint64_t from, int n)
     for (int k = 0; k < n; k++) {
         t[k] = (trial){.seed = from + (uint64_t)k};
         t[k].p = random_gir(&a, t[k].seed, options);
-        t[k].env = random_gir_env(&a, t[k].p, t[k].seed, options);
+        t[k].env = data_of(&a, t[k].p, t[k].seed);
         if (only >= 0) printf("%s", text_of(&a, t[k].p));
         unsigned modes = modes_of(t[k].seed), code_modes = code_of(t[k].seed);
         gn_status *s = run_case_new(&a, t[k].p, &t[k].env, modes, code_modes, &t[k].run);
@@ -188,7 +202,7 @@ START_TEST(bounds)
         gir_value *v;
         gn_arena_init(&a);
         gir_program *p = random_gir(&a, (uint64_t)seed, options);
-        gir_env env = random_gir_env(&a, p, (uint64_t)seed, options);
+        gir_env env = data_of(&a, p, (uint64_t)seed);
         env.arena = &a;
         env.bounds = true;
         gn_status *s = gir_eval(p, &env, &v);

@@ -18,11 +18,11 @@ const run_mode run_modes[RUN_MODE_COUNT] = {
 
 typedef struct variant {
     const run_mode *mode;
-    bool code;                 /* compiled, too */
+    bool code; /* compiled, too */
     int stages;
     gn_compiled *stage[2]; /* the program, or what is computed ahead and the rest */
     gir_value *want[2];    /* of stage[k]->gir; NULL for the rest */
-    double **got; /* by output of the source: of code, or of the loop IR where there is none */
+    double **got;          /* by output of the source: of code, or of the loop IR where there is none */
 } variant;
 
 struct run_case {
