@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check bench install clean \
+.PHONY: mutate all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check bench install clean \
         setup-build setup-test setup-check
 
 all: setup-build build/build.ninja
@@ -41,6 +41,10 @@ asan tsan: %: setup-check
 	ctest --preset $@ -j$(JOBS)
 
 # Every fuzzer for FUZZ_SECONDS, from the corpus that the tests replay.
+# Faults planted one at a time; hours. MUTATE=--check compares the table with the sources only.
+mutate:
+	python3 tests/mutate/mutate.py $(MUTATE)
+
 fuzz: setup-check
 	@$(MAKE) --no-print-directory build-fuzz/build.ninja
 	cmake --build build-fuzz -j$(JOBS)
