@@ -1,4 +1,5 @@
 #include "cli/irfile.h"
+#include "cli/session.h"
 
 #include "base/map.h"
 #include "codegen/backend.h"
@@ -30,20 +31,21 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
         sparse[o.n_sparse++] = cli->opt.defines.p[k] + 7;
     }
     o.sparse = sparse;
+    GN_TRY(gn_cli_without(cli, &o.without));
     o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
     *out = o;
     return NULL;
 }
 
-static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, bool kernels, gn_buf *out)
+static gn_status *lower_and_print(const gn_cli *cli, const gir_program *p, gn_switches off, bool kernels, gn_buf *out)
 {
-    fu_options fo = {.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager")};
+    fu_options fo = {.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager"), .off = off};
     fusion *f = gn_fuse(cli->arena, p, &fo);
     if (!kernels) {
         gn_fusion_print(f, out);
         return NULL;
     }
-    low_options lo = {.limits = gn_cpu_limits(NULL), .index = GN_I32};
+    low_options lo = {.limits = gn_cpu_limits(NULL), .index = GN_I32, .off = off};
     lowered *low;
     GN_TRY(gn_lower(cli->arena, f, &lo, &low));
     for (uint32_t k = 0; k < low->launches.n; k++)
@@ -57,7 +59,7 @@ static gn_status *run_list(const gn_cli *cli, gir_program *p, const gn_pass_opti
     char *list = gn_arena_strdup(cli->arena, cli->opt.passes), *rest = list;
     for (char *name; (name = strtok_r(rest, ",", &rest));) {
         bool fuse = !strcmp(name, "fuse"), lower = !strcmp(name, "lower");
-        if (fuse || lower) return lower_and_print(cli, p, lower, out);
+        if (fuse || lower) return lower_and_print(cli, p, o->without.decisions, lower, out);
         const gn_pass *pass = gn_pass_by_name(name);
         if (!pass) return unknown_pass(name);
         GN_TRY(pass->run(cli->arena, p, o, &p));
@@ -73,6 +75,11 @@ static gn_status *opt(gn_cli *cli)
     gn_pass_options o;
     gn_buf out = {.arena = cli->arena};
     GN_TRY(pass_options(cli, &o));
+    if (cli->opt.list) {
+        gn_switches_list(&out);
+        return gn_cli_write_text(cli->opt.output, &out);
+    }
+    if (cli->args.n == 0) GN_FAIL(GN_ERR_USAGE, "'opt' needs a file\n  usage: gnnc %s", gn_command_opt.usage);
     GN_TRY(gn_cli_read_ir(cli, cli->args.p[0], &ir));
     gn_buf_add(&out, "");
     if (ir.kernel) {
@@ -99,8 +106,10 @@ const gn_command gn_command_opt = {
     .examples = "  gnnc opt f.gir                            the pipeline of the default mode\n"
                 "  gnnc opt f.gir --passes simplify,factor   two passes\n"
                 "  gnnc opt f.gir --passes simplify,lower    the kernels\n"
-                "  gnnc opt f.gir --pass-limit 3             which pass breaks it?\n",
-    .min_args = 1,
+                "  gnnc opt f.gir --pass-limit 3             which pass breaks it?\n"
+                "  gnnc opt f.gir --without factor           the pipeline but for one pass\n"
+                "  gnnc opt --list                           passes and decisions that have a switch\n",
+    .min_args = 0,
     .max_args = 1,
     .run = opt,
 };

@@ -36,6 +36,8 @@ typedef struct gn_cli_options {
     const char *normalize;   /* auto, on, off: features' rows */
     const char *undirected;  /* auto, on, off: add reverse edges */
     gn_string_list defines;  /* -D name=value */
+    gn_string_list without;  /* names of optimisations, separated by commas: left out */
+    const char *only;        /* likewise: all others are left out; NULL: not given */
     int64_t split;           /* the integers are -1 where they were not given */
     int64_t epochs;
     int64_t seed;
@@ -44,7 +46,7 @@ typedef struct gn_cli_options {
     int64_t repeat;
     int64_t pass_limit;
     int verbose;
-    bool quiet, json, help;
+    bool quiet, json, list, help;
 } gn_cli_options;
 
 void gn_cli_options_init(gn_cli_options *o);

@@ -19,6 +19,15 @@ static gn_status *defines_of(const gn_cli *cli, gn_session_options *out)
     return NULL;
 }
 
+gn_status *gn_cli_without(const gn_cli *cli, gn_without *out)
+{
+    *out = (gn_without){0};
+    if (cli->opt.only) GN_TRY(gn_status_annotate(gn_without_add(cli->arena, cli->opt.only, true, out), "--only"));
+    for (uint32_t k = 0; k < cli->opt.without.n; k++)
+        GN_TRY(gn_status_annotate(gn_without_add(cli->arena, cli->opt.without.p[k], false, out), "--without"));
+    return NULL;
+}
+
 gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
@@ -32,6 +41,7 @@ gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
     out->data.seed = out->seed;
     out->threads = o->threads < 0 ? 0 : (int)o->threads;
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
+    GN_TRY(gn_cli_without(cli, &out->without));
     GN_TRY(gn_cli_check_predictions(o->predictions));
     return defines_of(cli, out);
 }
@@ -55,6 +65,7 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_string(j, "device", "cpu");
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
+    gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));
 }
 
 const char *gn_cli_percent(char text[GN_CLI_PERCENT], double fraction, int digits)

@@ -8,10 +8,13 @@
 
 GN_NODISCARD gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out);
 
+/* --without and --only. */
+GN_NODISCARD gn_status *gn_cli_without(const gn_cli *cli, gn_without *out);
+
 /* "karate: 34 nodes, 156 edges ...", and that the default graph gave the shapes, on standard error. */
 void gn_cli_describe(const gn_cli *cli, const gn_session *s);
 
-/* model, data, nodes, edges, device, threads, mode: the head of every report. */
+/* model, data, nodes, edges, device, threads, mode, what is left out: the head of every report. */
 void gn_cli_json_head(gn_json *j, const gn_session *s);
 
 /* A fraction as a percentage with so many digits, "-" where it is NaN: nothing was counted. */

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "ir/kir.h"
 #include "ir/limits.h"
+#include "ir/switches.h"
 #include "runtime/kernel.h"
 
 typedef enum gn_emit { GN_EMIT_NONE, GN_EMIT_LLVM, GN_EMIT_ASM, GN_EMIT_OBJ } gn_emit;
@@ -17,6 +18,7 @@ typedef struct gn_codegen_options {
     int opt_level;   /* 0: plain (eager, debugging); 1: the pipeline that pays (default); 2: more, for tuned code */
     const char *cpu; /* NULL: the host; "x86-64-v3", "x86-64-v4", ... */
     bool sanitize;   /* bounds checks on every buffer access in the generated code: aborts with kernel and buffer */
+    gn_switches off; /* decisions that are switched off */
     int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
 } gn_codegen_options;
 

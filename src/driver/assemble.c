@@ -7,6 +7,7 @@ typedef struct assembler {
     gn_arena *arena;
     const lowered *low;
     const gir_program *p;
+    bool balance;
     gn_artifact *out;
     int *graph_of; /* by value: number of the graph, -1 */
     int *sym_of;   /* by low_sym: number of the symbol, -1 */
@@ -163,7 +164,7 @@ static gn_status *make_launches(assembler *z)
         GN_TRY(term(z, f->trip, &to->trip));
         if (!f->kernel) continue;
         to->parallel = kir_thread_loop(f->kernel) != 0;
-        if (f->balance && to->parallel) {
+        if (f->balance && to->parallel && z->balance) {
             to->balance_graph = graph_number(z, f->balance);
             to->balance_array = f->balance_end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR;
         }
@@ -192,9 +193,9 @@ static gn_status *check_ends(assembler *z, gir_id g)
     return NULL;
 }
 
-gn_status *gn_assemble(gn_arena *arena, const lowered *low, gn_artifact **out)
+gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_artifact **out)
 {
-    assembler z = {.arena = arena, .low = low, .p = low->p, .out = GN_NEW(arena, gn_artifact)};
+    assembler z = {.arena = arena, .low = low, .p = low->p, .balance = balance, .out = GN_NEW(arena, gn_artifact)};
     z.graph_of = GN_NEW_N(arena, int, low->p->nodes.n);
     z.sym_of = GN_NEW_N(arena, int, low->syms.n + 1);
     memset(z.graph_of, -1, sizeof(int) * low->p->nodes.n);

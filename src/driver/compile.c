@@ -48,12 +48,13 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     double t1 = gn_now_ms();
     c->pass_ms = t1 - t0;
     GN_TRY(check_widths(g));
-    fu_options fo = {.eager = opt->pass.eager};
+    gn_switches off = opt->pass.without.decisions;
+    fu_options fo = {.eager = opt->pass.eager, .off = off};
     c->f = gn_fuse(a, g, &fo);
-    low_options lo = {.limits = gn_cpu_limits(opt->code.cpu), .index = opt->index};
+    low_options lo = {.limits = gn_cpu_limits(opt->code.cpu), .index = opt->index, .off = off};
     GN_TRY(gn_lower(a, c->f, &lo, &c->low));
     collect_kernels(a, c);
-    GN_TRY(gn_assemble(a, c->low, &c->artifact));
+    GN_TRY(gn_assemble(a, c->low, gn_is_on(off, GN_DO_BALANCE), &c->artifact));
     c->lower_ms = gn_now_ms() - t1;
     *out = c;
     return NULL;
@@ -91,7 +92,7 @@ gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, con
     for (int p = 0; p < n; p++) {
         for (int k = 0; k < programs[p]->n_kernels; k++) {
             const char *text = canonical(a, programs[p]->kernels[k]);
-            const uint32_t *found = gn_map_find(&seen, text);
+            const uint32_t *found = gn_is_on(opt->off, GN_DO_SHARE_CODE) ? gn_map_find(&seen, text) : NULL;
             if (!found) {
                 found = gn_map_put(&seen, text, (uint32_t)report->distinct);
                 distinct[report->distinct++] = programs[p]->kernels[k];

@@ -72,13 +72,16 @@ static gn_compile_options options_of(const gn_session *s)
     static const char *const sparse[] = {"x"};
     gn_compile_options o = {.index = s->graph->index};
     o.pass.sparse = sparse;
-    o.pass.n_sparse = s->opt.mode != GN_MODE_EAGER && sparse_features(s);
+    o.pass.without = s->opt.without;
+    bool sparse_on = s->opt.mode != GN_MODE_EAGER && gn_is_on(s->opt.without.decisions, GN_DO_SPARSE);
+    o.pass.n_sparse = sparse_on && sparse_features(s);
     o.pass.limit = s->opt.pass_limit;
     o.pass.eager = s->opt.mode == GN_MODE_EAGER;
     o.pass.verify = true;
     o.code.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1;
     o.code.sanitize = s->opt.sanitize || sanitized;
     o.code.threads = gn_cores();
+    o.code.off = s->opt.without.decisions;
     return o;
 }
 
@@ -93,7 +96,8 @@ static gn_status *compile_unit(gn_session *s, const gir_program *p, bool keep_da
     GN_TRY(gn_passes_run(s->arena, p, &o.pass, &s->pass_count, &whole));
     prepare = NULL;
     rest = whole;
-    if (!o.pass.eager) GN_TRY(gn_pass_hoist(s->arena, whole, keep_data ? 7 : 0, data, &prepare, &rest));
+    if (!o.pass.eager && gn_is_on(o.pass.without.decisions, GN_DO_HOIST))
+        GN_TRY(gn_pass_hoist(s->arena, whole, keep_data ? 7 : 0, data, &prepare, &rest));
     if (prepare) GN_TRY(gn_compile(s->arena, prepare, &o, &s->pass_count, &u->prepare_code));
     return gn_compile(s->arena, rest, &o, &s->pass_count, &u->code);
 }
@@ -114,7 +118,7 @@ static gn_status *compile_all(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(compile_unit(s, s->model->eval, false, &s->eval));
     if (s->opt.train) {
-        GN_TRY(gn_training_step(s->arena, s->model, s->opt.mode == GN_MODE_EAGER, &s->step_gir));
+        GN_TRY(gn_training_step(s->arena, s->model, s->opt.mode == GN_MODE_EAGER, s->opt.without, &s->step_gir));
         GN_TRY(compile_unit(s, s->step_gir, s->opt.keep_static, &s->step));
         GN_TRY(compile_unit(s, s->model->val_loss, s->opt.keep_static, &s->val_loss));
     }

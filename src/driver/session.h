@@ -41,6 +41,7 @@ typedef struct gn_session_options {
     const char *weights; /* training starts from this file; NULL: from fresh weights */
     int64_t epochs;      /* -1: the train block's */
     int pass_limit;      /* -1: all */
+    gn_without without;  /* passes and decisions that are switched off */
     bool sanitize;       /* bounds checks in generated code */
     bool train;          /* make the training step too */
     bool keep_static;    /* training: what depends on graph and data alone is computed once */

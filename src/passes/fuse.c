@@ -22,7 +22,7 @@ typedef struct fuser {
     fusion *f;
     const gir_program *p;
     gn_arena *arena;
-    bool eager;
+    gn_switches off;
     uint64_t *reach; /* [cap][words]: reach[r] = regions that r depends on, directly or not */
     uint32_t words;
     GN_VEC(region) regions;
@@ -73,8 +73,8 @@ static bool keep_edge_value(const fuser *z, gir_id v)
 {
     const gir_program *p = z->p;
     const gir_node *n = gir_at(p, v);
-    if (n->type.elem == GN_BOOL && draws(p, v)) return true;
-    if (n->op == GIR_REDUCE && z->f->uses[v] > 1) {
+    if (n->type.elem == GN_BOOL && draws(p, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS);
+    if (n->op == GIR_REDUCE && z->f->uses[v] > 1 && gn_is_on(z->off, GN_DO_STORE_DOTS)) {
         int64_t width = fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v);
         return width >= 8;
     }
@@ -100,7 +100,7 @@ static fu_place place_of(const fuser *z, gir_id v)
     }
     if (cls == GIR_CLASS_GRAPH) return FU_LEAF;
     if (fu_is_identity_view(p, v)) return FU_INLINE;
-    if (z->eager) return FU_REAL;
+    if (!gn_is_on(z->off, GN_DO_RECOMPUTE)) return FU_REAL;
     if (n->op == GIR_CARRY || n->op == GIR_UNCARRY) return FU_REAL;
     if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE) return FU_INLINE;
     if (n->type.space && fu_is_edge_space(p, n->type.space)) return keep_edge_value(z, v) ? FU_REAL : FU_INLINE;
@@ -288,7 +288,7 @@ static void add_member(fuser *z, uint32_t r, gir_id v)
 /* The latest region that v may join, as the region would be with it; UINT32_MAX: none. */
 static uint32_t find_region(fuser *z, gir_id v, const region *own)
 {
-    for (uint32_t r = z->regions.n; !z->eager && r-- > 0;) {
+    for (uint32_t r = z->regions.n; gn_is_on(z->off, GN_DO_FUSE) && r-- > 0;) {
         region with = z->regions.p[r];
         if (with.members.n >= REGION_MAX || !loops_agree(z, &with, own, v)) continue;
         if (own->graph) {
@@ -331,7 +331,8 @@ static void settle(fuser *z, uint32_t r, gir_id v)
 static bool floats(fuser *z, gir_id v, const region *own)
 {
     gir_op op = (gir_op)gir_at(z->p, v)->op;
-    if (z->eager || own->graph || op == GIR_SPACE_REDUCE || (own->kind != RG_ROWS && own->kind != RG_FLAT))
+    if (!gn_is_on(z->off, GN_DO_WAIT) || own->graph || op == GIR_SPACE_REDUCE ||
+        (own->kind != RG_ROWS && own->kind != RG_FLAT))
         return false;
     if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space))) return false;
     for (uint32_t k = 0; k < z->p->outputs.n; k++)
@@ -413,7 +414,8 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     f->region_of = GN_NEW_N(a, int32_t, n);
     f->uses = GN_NEW_N(a, uint32_t, n);
     for (uint32_t v = 0; v < n; v++) f->region_of[v] = -1;
-    fuser z = {.f = f, .p = p, .arena = a, .eager = opt && opt->eager};
+    fuser z = {.f = f, .p = p, .arena = a, .off = opt ? opt->off : 0};
+    if (opt && opt->eager) z.off = ~(gn_switches)0;
     z.mark[0] = GN_NEW_N(a, uint32_t, n);
     z.mark[1] = GN_NEW_N(a, uint32_t, n);
     count_uses(&z);

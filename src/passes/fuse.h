@@ -13,6 +13,7 @@
 #define GN_PASSES_FUSE_H
 
 #include "ir/gir.h"
+#include "ir/switches.h"
 
 typedef enum fu_place { FU_UNUSED, FU_LEAF, FU_INLINE, FU_REAL } fu_place;
 
@@ -34,7 +35,8 @@ typedef struct region {
 } region;
 
 typedef struct fu_options {
-    bool eager; /* an operator a kernel: nothing inline but constants and what has no loop of its own */
+    bool eager;      /* an operator a kernel: nothing inline but constants and what has no loop of its own */
+    gn_switches off; /* decisions that are switched off */
 } fu_options;
 
 typedef struct fusion {

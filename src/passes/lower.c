@@ -138,7 +138,7 @@ void low_end(lower *L)
                 GN_PUSH(L->arena, L->launch.syms, (int)i);
                 break;
             }
-    gn_status *s = gn_pass_kir(L->k);
+    gn_status *s = gn_is_on(L->opt->off, GN_DO_LOOPS) ? gn_pass_kir(L->k) : kir_verify(L->k);
     if (s && !L->error) L->error = s;
     GN_PUSH(L->arena, L->out->launches, L->launch);
 }
@@ -185,6 +185,7 @@ static bool in_place(const lower *L, gir_id state, gir_id v)
     enum { NO, ALIGNED, ANYHOW };
     const fusion *f = L->f;
     const gir_program *p = L->p;
+    if (!gn_is_on(L->opt->off, GN_DO_IN_PLACE)) return false;
     if (f->place[v] != FU_REAL || f->regions.p[f->region_of[v]].kind != RG_FLAT) return false;
     uint8_t *reads = GN_NEW_N(L->arena, uint8_t, p->nodes.n); /* how a value reads the state, through INLINE values */
     reads[state] = ALIGNED;

@@ -10,6 +10,7 @@
 #include "ir/gir.h"
 #include "ir/kir.h"
 #include "ir/limits.h"
+#include "ir/switches.h"
 #include "passes/fuse.h"
 
 /* The numbers of one region. All are positive. */
@@ -68,7 +69,8 @@ typedef struct lowered {
 
 typedef struct low_options {
     gn_limits limits;
-    gn_elem index; /* I32 or I64: elements of graph arrays */
+    gn_elem index;   /* I32 or I64: elements of graph arrays */
+    gn_switches off; /* decisions that are switched off */
 } low_options;
 
 /* GN_ERR_MODEL where a program asks for what loops cannot express (says what and where). */

@@ -6,12 +6,20 @@
 
 #include "ir/gir.h"
 #include "ir/kir.h"
+#include "ir/switches.h"
 #include "passes/lower.h"
+
+/* What is left out, by name of the command line: see switches.c. */
+typedef struct gn_without {
+    uint64_t passes; /* bit set of rows of gn_passes */
+    gn_switches decisions;
+} gn_without;
 
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */
 typedef struct gn_pass_options {
     int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
     const char *const *sparse;
+    gn_without without;
     int limit;   /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager;  /* only what lowering cannot do without */
     bool verify; /* the verifier after every pass */
@@ -19,24 +27,32 @@ typedef struct gn_pass_options {
     void *ctx;
 } gn_pass_options;
 
-/*      name        always  what it does                                                                          */
+/* always: 0 not in eager mode, 1 in eager mode too, 2 what comes after relies on it: it cannot be left out.
+ *      name        always  what it does                                                                          */
 #define GN_PASSES(X)                                                                                                   \
     X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")                            \
     X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \
-    X(sparsify, 1, "turns products with sparse inputs into sums over their non-zeros")                                 \
+    X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
-    X(dense, 1, "makes transposed operands of matrix products plain")                                                  \
+    X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
     X(clean, 1, "simplify again")
 
 typedef struct gn_pass {
     const char *name;
-    bool always; /* part of eager mode too */
+    int always; /* see above */
     const char *doc;
     gn_status *(*run)(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out);
 } gn_pass;
 extern const gn_pass gn_passes[];
 extern const int gn_pass_count;
 const gn_pass *gn_pass_by_name(const char *name); /* NULL when there is none */
+
+/* Names of passes and decisions, separated by commas, to what is left out besides what *out has already.  `only`: all that
+ * can be left out, but for those named.  GN_ERR_USAGE: a name that is none, or of what cannot be left out. */
+GN_NODISCARD gn_status *gn_without_add(gn_arena *a, const char *names, bool only, gn_without *out);
+bool gn_pass_is_on(const gn_without *w, const char *name);
+const char *gn_without_text(gn_arena *a, gn_without w); /* "factor,hoist"; "" when nothing is left out */
+void gn_switches_list(gn_buf *out);                     /* a line each: name, what it does */
 
 /* Runs the pipeline.  *count (may be NULL) is advanced by the number of passes run, for limits over several programs. */
 GN_NODISCARD gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_options *opt, int *count,

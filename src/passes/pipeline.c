@@ -26,6 +26,7 @@ gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_optio
     for (int k = 0; k < gn_pass_count; k++) {
         if (opt->limit >= 0 && *done >= opt->limit && !gn_passes[k].always) continue;
         if (opt->eager && !gn_passes[k].always) continue;
+        if (opt->without.passes >> k & 1) continue;
         gn_status *s = gn_passes[k].run(a, p, opt, &p);
         if (!s && opt->verify) s = gir_verify(p);
         if (s) return gn_status_annotate(s, "pass %s on %s", gn_passes[k].name, in->name);

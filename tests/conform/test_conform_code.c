@@ -227,7 +227,7 @@ static void check_training(conform_case *c, const char *path, const gir_coo *g)
 {
     for (int eager = 0; GNNC_HAVE_LLVM && c->kind == CONFORM_TRAIN && eager < 2; eager++) {
         gir_program *p;
-        need(gn_training_step(c->arena, c->model, eager, &p), path);
+        need(gn_training_step(c->arena, c->model, eager, (gn_without){0}, &p), path);
         gir_env env = environment(c, p, g);
         run_steps(c, path, p, &env, eager);
     }

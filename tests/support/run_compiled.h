@@ -25,11 +25,12 @@ typedef struct run_mode {
     bool eager;
     bool sparse; /* every input over rows with one trailing axis in f32 is bound as a pattern, too */
     bool split;
+    bool some;       /* some optimisations are left out, others for other programs */
     const char *cpu; /* NULL: the host */
 } run_mode;
 
 /* Bits: RUN_MODE_COUNT of them. */
-enum { RUN_MODE_COUNT = 6 };
+enum { RUN_MODE_COUNT = 7 };
 extern const run_mode run_modes[RUN_MODE_COUNT];
 
 typedef struct run_tally {

@@ -1,0 +1,36 @@
+/* Decisions that can be switched off one by one, beside the passes of the pipeline (passes/passes.h): how values are
+ * grouped into loops, what is stored and what is computed again, how loops and memory are laid out.  GN_DECISIONS is the
+ * only list; `gnnc opt --list` prints it and --without takes its names.  Results agree with each one off, up to
+ * rounding. */
+#ifndef GN_IR_SWITCHES_H
+#define GN_IR_SWITCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*      id        name               what is done with it                                                               */
+#define GN_DECISIONS(X)                                                                                                \
+    X(SPARSE, "sparse-features", "features with few non-zeros are kept and read as a sparse matrix")                   \
+    X(HOIST, "hoist", "what depends on graph and data alone is computed once, before the first run")                   \
+    X(FUSE, "fuse", "values over the same rows are computed in one loop")                                              \
+    X(RECOMPUTE, "recompute", "edge values, views and scalars are computed again where they are read")                 \
+    X(WAIT, "wait", "values that read nothing are computed where they are first read")                                 \
+    X(STORE_MASKS, "store-masks", "masks drawn for edges are stored, a byte each, rather than drawn again")            \
+    X(STORE_DOTS, "store-dots", "long dot products on edges that several loops read are stored")                       \
+    X(IN_PLACE, "in-place", "optimizer updates overwrite their states instead of being copied there")                  \
+    X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
+    X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
+    X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")
+
+typedef enum gn_decision {
+#define X(id, name, doc) GN_DO_##id,
+    GN_DECISIONS(X)
+#undef X
+        GN_DECISION_COUNT
+} gn_decision;
+
+typedef uint64_t gn_switches; /* bit set of the decisions that are switched off; 0: everything as usual */
+
+static inline bool gn_is_on(gn_switches off, gn_decision d) { return !(off >> d & 1); }
+
+#endif

@@ -1,0 +1,31 @@
+"""Whatever is left out, training comes to the same loss; reports say what was left out."""
+import json
+import os
+import re
+
+import runs
+
+r = runs.Runs()
+SPARSE = "synthetic:nodes=60,edges=240,features=30,classes=3,density=0.05"
+names = re.findall(r"^  ([\w-]+) +(?!\*)\w", r.works("opt", "--list"), re.M)
+assert len(names) >= 10 and "dense" not in names and "hoist" in names, names
+
+
+def train(sample, *args):
+    out = r.works("train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 2, "--epochs", 4, *args)
+    return json.loads(out) if out else {"runs": [{"loss": float("nan")}], "without": None}
+
+
+for sample, data in (("gat.gnn", ()), ("gcn.gnn", ("--data", SPARSE))):
+    plain = train(sample, *data)
+    if plain["without"] != "":
+        r.problems.append(f"{sample}: without {plain['without']}")
+    for what in [("--without", n) for n in names] + [("--only", "fuse"), ("--without", ",".join(names))]:
+        one = train(sample, *data, *what)
+        a, b = plain["runs"][0]["loss"], one["runs"][0]["loss"]
+        if not abs(a - b) < 1e-4 * (1 + abs(a)):
+            r.problems.append(f"{sample} {what}: loss {b}, expected {a}")
+        if what[0] == "--without" and set(one["without"].split(",")) != set(what[1].split(",")):
+            r.problems.append(f"{sample} {what}: without {one['without']}")
+r.fails(2, "did you mean 'hoist'?", "run", os.path.join(runs.SAMPLES, "gcn.gnn"), "--without", "hoits")
+r.done()
