@@ -1,0 +1,123 @@
+/* What the C programs of the harness share: the time, files of raw numbers, and the protocol of a contender. */
+#ifndef BENCH_COMMON_H
+#define BENCH_COMMON_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define INLINE static inline __attribute__((always_inline, unused))
+#define UNUSED __attribute__((unused))
+
+/* A register of the widest vectors that a Cora-size row fills; the compiler splits it where the machine's are narrower.
+ * The second may stand at any address that is a multiple of four. */
+typedef float v16 __attribute__((vector_size(64)));
+typedef float v16u __attribute__((vector_size(64), aligned(4)));
+typedef float v8 __attribute__((vector_size(32)));
+typedef float v8u __attribute__((vector_size(32), aligned(4)));
+typedef int32_t i16 __attribute__((vector_size(64)));
+
+INLINE v16 load16(const float *p) { return *(const v16u *)p; }
+INLINE void store16(float *p, v16 x) { *(v16u *)p = x; }
+INLINE v16 splat16(float x) { return x - (v16){0}; }
+INLINE v16 fma16(v16 a, v16 b, v16 c) { return __builtin_elementwise_fma(a, b, c); }
+INLINE v16 where16(i16 mask, v16 x) { return (v16)(mask & (i16)x); } /* x, or 0 */
+INLINE v16 max16(v16 a, v16 b) { return __builtin_elementwise_max(a, b); }
+
+static UNUSED double now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static UNUSED double cpu_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static UNUSED void *room(int64_t bytes)
+{
+    void *p = aligned_alloc(64, (size_t)(bytes + 127) / 64 * 64);
+    if (!p) {
+        fprintf(stderr, "out of memory: %lld bytes\n", (long long)bytes);
+        exit(1);
+    }
+    memset(p, 0, (size_t)(bytes + 127) / 64 * 64);
+    return p;
+}
+
+/* The whole of FOLDER/NAME, and its size in bytes; NULL where it is not there and need not be. */
+static UNUSED void *slurp(const char *folder, const char *name, int64_t *bytes, bool needed)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "rb");
+    if (!f) {
+        if (!needed) return NULL;
+        fprintf(stderr, "%s: cannot be read\n", path);
+        exit(3);
+    }
+    fseek(f, 0, SEEK_END);
+    long n = ftell(f);
+    rewind(f);
+    void *p = room(n);
+    if (fread(p, 1, (size_t)n, f) != (size_t)n) {
+        fprintf(stderr, "%s: cannot be read\n", path);
+        exit(3);
+    }
+    fclose(f);
+    if (bytes) *bytes = n;
+    return p;
+}
+
+static UNUSED int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The contender's side of the protocol (bench/README.md): says that it is ready, then answers `go N` with the times of N
+ * steps, each round from the same start, until `quit`. `ready` is the inside of a JSON object. */
+static UNUSED void serve(const char *ready, void (*reset)(void), void (*step)(void))
+{
+    char line[256];
+    printf("{%s}\n", ready);
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin)) {
+        long n = 0;
+        if (!strncmp(line, "quit", 4)) return;
+        if (sscanf(line, "go %ld", &n) != 1 || n < 1 || n > 10000000) {
+            printf("{\"error\": \"expected `go N`\"}\n");
+            fflush(stdout);
+            continue;
+        }
+        double *us = malloc((size_t)n * sizeof *us);
+        reset();
+        step();
+        double cpu = cpu_us(), all = now_us();
+        for (long k = 0; k < n; k++) {
+            double t0 = now_us();
+            step();
+            us[k] = now_us() - t0;
+        }
+        all = now_us() - all;
+        cpu = cpu_us() - cpu;
+        struct rusage r;
+        getrusage(RUSAGE_SELF, &r);
+        printf("{\"us\": [");
+        for (long k = 0; k < n; k++) printf("%s%.2f", k ? "," : "", us[k]);
+        printf("], \"cpu\": %.3f, \"rss\": %lld}\n", cpu / all, (long long)r.ru_maxrss * 1024);
+        fflush(stdout);
+        free(us);
+    }
+}
+
+#endif
