@@ -302,6 +302,14 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
     return UINT32_MAX;
 }
 
+/* Is v read at the region's own row alone? */
+static bool only_aligned(const dep *deps, uint32_t n, gir_id v)
+{
+    bool all = true;
+    for (uint32_t k = 0; k < n; k++) all = all && (deps[k].value != v || deps[k].aligned);
+    return all;
+}
+
 /* Floating values that `v`, about to be a member of r, reads come along where they can, or get a region of their own,
  * which nothing is in the way of: they read nothing that is not floating. */
 static void settle(fuser *z, uint32_t r, gir_id v)
@@ -316,7 +324,7 @@ static void settle(fuser *z, uint32_t r, gir_id v)
         if (!z->floating[d]) continue;
         region own = own_region(z, d);
         uint32_t to = r;
-        if (!deps[k].aligned || !loops_agree(z, &z->regions.p[r], &own, d)) {
+        if (!only_aligned(deps, n, d) || !loops_agree(z, &z->regions.p[r], &own, d)) {
             to = z->regions.n;
             GN_PUSH(z->arena, z->regions, own);
         }

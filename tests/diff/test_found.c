@@ -86,6 +86,16 @@ static const char *const programs[][2] = {
                                                                "  %2 = slice %1 {axis = 0, start = 6} : node f32[1]\n"
                                                                "  %3 = pad %2 {axis = 0, before = 6} : node f32[8]\n"
                                                                "  output \"a\" %3\n"},
+    {"a value read at both ends of an edge, which nothing else reads",
+     "  space node node ?\n  space edge edge ? of %1\n"
+     "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+     "  %2 = input \"x.any\" : node f32[4]\n"
+     "  %3 = exp %2 : node f32[4]\n"
+     "  %4 = gather %1, %3 {end = 0} : edge f32[4]\n"
+     "  %5 = gather %1, %3 {end = 1} : edge f32[4]\n"
+     "  %6 = sub %4, %5 : edge f32[4]\n"
+     "  %7 = scatter %1, %6 {end = 0, red = 0} : node f32[4]\n"
+     "  output \"a\" %7\n"},
     {"what is static over a pattern that is not",
      "  space node node ?\n  space feature feature 4\n  space edge edge ? of %2\n"
      "  %1 = input \"x0.sparse\" : node f32[4]\n"
@@ -160,12 +170,14 @@ END_TEST
 
 int main(void)
 {
-    TCase *t = tcase_create("found");
+    TCase *t = tcase_create("found"), *u = tcase_create("rows");
     tcase_add_loop_test(t, found, 0, PROGRAMS);
-    tcase_add_loop_test(t, many_rows, 0, LARGE);
+    tcase_add_loop_test(u, many_rows, 0, LARGE);
     tcase_set_timeout(t, 120);
+    tcase_set_timeout(u, 120);
     Suite *suite = suite_create("found");
     suite_add_tcase(suite, t);
+    suite_add_tcase(suite, u);
     SRunner *r = srunner_create(suite);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);

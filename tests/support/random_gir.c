@@ -177,7 +177,7 @@ static gir_space_id random_space(gen *z)
     gir_space_id edge = gir_type_of(z->p, any_graph(z))->edge;
     switch (z->aim) {
     case GIR_FROM_ROWS: return chance(z, 90) ? feature_space(z) : 0;
-    case GIR_TO_ROWS:
+    case GIR_TO_ROWS: return z->maker == GIR_FROM_ROWS ? feature_space(z) : 0;
     case GIR_RNG_KEY:
     case GIR_RANDOM: return 0;
     case GIR_SCATTER: return edge;
@@ -380,6 +380,60 @@ static void add_any(gen *z)
     if (!v || !(kind_of(gir_type_of(z->p, v)) != FLOATS || has_sane_range(z, v))) back_to(z, m);
 }
 
+/* A factor of a message: of the row's end, of the other end (now and then the very value that travels), of the edge, or
+ * the same everywhere; as wide as the message, or one number that is repeated. */
+static gir_id message_factor(gen *z, gir_id g, const gir_type *t, gir_id travels, int end)
+{
+    const gir_type graph = *gir_type_of(z->p, g);
+    gir_type narrow = *t;
+    bool one = chance(z, 50);
+    if (one) narrow.rank = 0, memset(narrow.dim, 0, sizeof narrow.dim);
+    uint32_t kind = rnd(z, 10);
+    if (kind == 0) return make(z, GIR_CONST, 0, NULL, (gir_attr){.f = 0.25 + rnd(z, 4)}, t);
+    int at = kind < 5 ? end : !end;
+    narrow.space = kind < 8 ? (at == GIR_DST ? graph.dst : graph.src) : graph.edge;
+    gir_id v = !one && gir_type_eq(&narrow, gir_type_of(z->p, travels)) && chance(z, 30) ? travels : like(z, narrow);
+    if (kind < 8 && v) v = make(z, GIR_GATHER, 2, (const gir_id[]){g, v}, (gir_attr){.i = {at}}, NULL);
+    if (!one || !v) return v;
+    gir_type ones = *gir_type_of(z->p, v);
+    for (ones.rank = 0; ones.rank < t->rank; ones.rank++) ones.dim[ones.rank] = 1;
+    v = make(z, GIR_RESHAPE, 1, &v, (gir_attr){0}, &ones);
+    return v ? make(z, GIR_BROADCAST, 1, &v, (gir_attr){0}, t) : 0;
+}
+
+/* Messages along edges as layers have them: what an end holds, times and over this and that, reduced at the other end;
+ * then perhaps divided by another such sum, or multiplied by a matrix. */
+static gir_id make_messages(gen *z)
+{
+    static const gir_op ops[] = {GIR_MUL, GIR_MUL, GIR_MUL, GIR_DIV, GIR_DIV, GIR_ADD, GIR_SUB};
+    gir_id g = any_graph(z);
+    const gir_type graph = *gir_type_of(z->p, g);
+    int end = chance(z, 70) ? GIR_DST : GIR_SRC;
+    gir_type t = {.elem = (uint8_t)z->opt->elem, .space = end == GIR_DST ? graph.src : graph.dst};
+    for (t.rank = 0; t.rank < 1 || (t.rank < 3 && chance(z, 30)); t.rank++) t.dim[t.rank] = 1 + rnd(z, t.rank ? 3 : 8);
+    gir_id x = like(z, t), m = make(z, GIR_GATHER, 2, (const gir_id[]){g, x}, (gir_attr){.i = {!end}}, NULL);
+    t.space = graph.edge;
+    for (int k = 1 + (int)rnd(z, 3); m && k > 0; k--) {
+        gir_op op = ops[rnd(z, sizeof ops / sizeof *ops)];
+        gir_id f = message_factor(z, g, &t, x, end);
+        if (f) f = tame(z, op, 1, f);
+        bool swap = op != GIR_DIV && chance(z, 50);
+        m = make(z, op, 2, swap ? (const gir_id[]){f, m} : (const gir_id[]){m, f}, (gir_attr){0}, NULL);
+    }
+    int64_t red = chance(z, 70) ? GIR_SUM : 1 + (int64_t)rnd(z, 2);
+    gir_id v = m ? make(z, GIR_SCATTER, 2, (const gir_id[]){g, m}, (gir_attr){.i = {end, red}}, NULL) : 0;
+    if (!v || t.rank != 1 || chance(z, 50)) return v;
+    gir_type w = gir_tensor(z->opt->elem, 0, 2, (const int64_t[]){t.dim[0], 1 + rnd(z, 4)});
+    return make(z, GIR_MATMUL, 2, (const gir_id[]){v, like(z, w)}, (gir_attr){0}, NULL);
+}
+
+static void add_messages(gen *z)
+{
+    mark m = here(z);
+    gir_id v = make_messages(z);
+    if (!v || !has_sane_range(z, v)) back_to(z, m);
+}
+
 /* The pairs of a program, counted through all that there are. */
 static void add_pairs(gen *z, uint64_t seed, int n)
 {
@@ -462,6 +516,7 @@ gir_program *random_gir(gn_arena *a, uint64_t seed, const random_gir_options *op
     z.b = gir_graph(z.p, "b", z.node, z.item);
     while (z.ranges.n < z.p->nodes.n) GN_PUSH(a, z.ranges, ((range){0, 0}));
     add_pairs(&z, seed, own.pairs ? own.pairs : 4);
+    for (int k = (int)rnd(&z, 3); k > 0; k--) add_messages(&z);
     for (int k = own.values ? own.values : 8; k > 0; k--) add_any(&z);
     add_outputs(&z, z.p->nodes.n - 1);
     if (own.backward) add_backward(&z);

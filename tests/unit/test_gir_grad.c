@@ -307,6 +307,39 @@ START_TEST(equals_share)
 }
 END_TEST
 
+/* What the rules say where differences say nothing: at kinks, and where a formula would give no number. */
+START_TEST(at_kinks)
+{
+    static const struct {
+        const char *op;
+        double a, b, da, db;
+    } rows[] = {
+        {"pow %1, %2", 0, 0, 0, 0},     {"pow %1, %2", -2, 0, 0, 0},    {"pow %1, %2", 0, 1, 1, 0},
+        {"pow %1, %2", 0, 2, 0, 0},     {"pow %1, %2", -2, 3, 12, 0},   {"pow %1, %2", 1, -1, -1, 0},
+        {"max %1, %2", 3, 3, 0.5, 0.5}, {"min %1, %2", 3, 3, 0.5, 0.5}, {"max %1, %2", 3, 4, 0, 1},
+        {"min %1, %2", 3, 4, 1, 0},     {"abs %1", 0, 0, 0, 0},         {"sign %1", 0, 0, 0, 0},
+        {"floor %1", 1, 0, 0, 0},       {"sigmoid %1", -800, 0, 0, 0},  {"tanh %1", 800, 0, 0, 0},
+        {"expm1 %1", 0, 0, 1, 0},       {"log1p %1", 0, 0, 1, 0},       {"div %1, %2", 0, 2, 0.5, 0},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        gir_program *p = read_program(gn_arena_printf(
+            &arena, "program @t { %%1 = input \"a\" : f64[] %%2 = input \"b\" : f64[] %%3 = %s }", rows[k].op));
+        gir_id grad[2];
+        expect_ok(gir_grad(p, 3, 2, (const gir_id[]){1, 2}, grad));
+        double x[2] = {rows[k].a, rows[k].b}, want[2] = {rows[k].da, rows[k].db};
+        bound_leaves b = {.n = 2, .name = {"a", "b"}};
+        for (int i = 0; i < 2; i++) {
+            b.value[i] = (gir_value){.rows = 1, .cols = 1, .v = &x[i]};
+            gir_output_add(p, GIR_OUTPUT, i ? "db" : "da", grad[i]);
+        }
+        gir_value *v = eval_all(p, &b);
+        for (int i = 0; i < 2; i++)
+            ck_assert_msg(fabs(v[grad[i]].v[0] - want[i]) < 1e-12, "%s at %g, %g: d%c is %g, not %g", rows[k].op, x[0],
+                          x[1], "ab"[i], v[grad[i]].v[0], want[i]);
+    }
+}
+END_TEST
+
 START_TEST(constants_and_errors)
 {
     gir_program *p = read_program(gn_arena_printf(&arena,
@@ -348,6 +381,7 @@ static void fill(TCase *c)
     tcase_add_test(c, the_others_say_so);
     tcase_add_test(c, together);
     tcase_add_test(c, equals_share);
+    tcase_add_test(c, at_kinks);
     tcase_add_test(c, constants_and_errors);
     tcase_add_test(c, locations);
 }
