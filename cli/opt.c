@@ -20,17 +20,23 @@ static gn_status *unknown_pass(const char *name)
             near ? near : "", near ? "'?" : "");
 }
 
-/* Inputs named by -D sparse=NAME are bound as CSR. */
+/* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run. */
 static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
 {
     gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
     const char **sparse = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
+    const char **fixed = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
     for (size_t k = 0; k < (size_t)cli->opt.defines.n; k++) {
-        if (strncmp(cli->opt.defines.p[k], "sparse=", 7) != 0)
-            GN_FAIL(GN_ERR_USAGE, "-D %s: expected sparse=NAME", cli->opt.defines.p[k]);
-        sparse[o.n_sparse++] = cli->opt.defines.p[k] + 7;
+        const char *d = cli->opt.defines.p[k];
+        if (strncmp(d, "sparse=", 7) == 0)
+            sparse[o.n_sparse++] = d + 7;
+        else if (strncmp(d, "fixed=", 6) == 0)
+            fixed[o.n_fixed++] = d + 6;
+        else
+            GN_FAIL(GN_ERR_USAGE, "-D %s: expected sparse=NAME or fixed=NAME", d);
     }
     o.sparse = sparse;
+    o.fixed = fixed;
     GN_TRY(gn_cli_without(cli, &o.without));
     o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
     *out = o;
@@ -102,7 +108,7 @@ const gn_command gn_command_opt = {
     .about = "Reads tensor IR as text, runs passes over it and prints what they leave; - reads standard input.\n"
              "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and `lower` kernels,\n"
              "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
-             "-D sparse=NAME says that an input is bound as CSR.\n",
+             "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same in every run.\n",
     .examples = "  gnnc opt f.gir                            the pipeline of the default mode\n"
                 "  gnnc opt f.gir --passes simplify,factor   two passes\n"
                 "  gnnc opt f.gir --passes simplify,lower    the kernels\n"

@@ -67,10 +67,14 @@ static bool sparse_features(const gn_session *s)
     return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
 }
 
-static gn_compile_options options_of(const gn_session *s)
+/* `fixed`: data are the same in every run, as they are while a model trains. */
+static gn_compile_options options_of(const gn_session *s, bool fixed)
 {
     static const char *const sparse[] = {"x"};
+    static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
     gn_compile_options o = {.index = s->graph->index};
+    o.pass.fixed = data;
+    o.pass.n_fixed = fixed && gn_is_on(s->opt.without.decisions, GN_DO_HOIST) ? sizeof data / sizeof *data : 0;
     o.pass.sparse = sparse;
     o.pass.without = s->opt.without;
     bool sparse_on = s->opt.mode != GN_MODE_EAGER && gn_is_on(s->opt.without.decisions, GN_DO_SPARSE);
@@ -89,15 +93,14 @@ static gn_compile_options options_of(const gn_session *s)
  * where it finds little left to do. */
 static gn_status *compile_unit(gn_session *s, const gir_program *p, bool keep_data, gn_unit *u)
 {
-    static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
     if (!p) return NULL;
-    gn_compile_options o = options_of(s);
+    gn_compile_options o = options_of(s, keep_data);
     gir_program *whole, *prepare, *rest;
     GN_TRY(gn_passes_run(s->arena, p, &o.pass, &s->pass_count, &whole));
     prepare = NULL;
     rest = whole;
     if (!o.pass.eager && gn_is_on(o.pass.without.decisions, GN_DO_HOIST))
-        GN_TRY(gn_pass_hoist(s->arena, whole, keep_data ? 7 : 0, data, &prepare, &rest));
+        GN_TRY(gn_pass_hoist(s->arena, whole, o.pass.n_fixed, o.pass.fixed, &prepare, &rest));
     if (prepare) GN_TRY(gn_compile(s->arena, prepare, &o, &s->pass_count, &u->prepare_code));
     return gn_compile(s->arena, rest, &o, &s->pass_count, &u->code);
 }
@@ -109,7 +112,7 @@ static gn_status *make_code(gn_session *s)
     int n = 0;
     for (int k = 0; k < 6; k++)
         if (all[k]) all[n++] = all[k];
-    gn_compile_options o = options_of(s);
+    gn_compile_options o = options_of(s, false);
     return gn_compile_code(s->arena, n, all, &o.code, &s->image, &s->code);
 }
 
@@ -118,7 +121,8 @@ static gn_status *compile_all(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(compile_unit(s, s->model->eval, false, &s->eval));
     if (s->opt.train) {
-        GN_TRY(gn_training_step(s->arena, s->model, s->opt.mode == GN_MODE_EAGER, s->opt.without, &s->step_gir));
+        gn_pass_options o = options_of(s, s->opt.keep_static).pass;
+        GN_TRY(gn_training_step(s->arena, s->model, &o, &s->step_gir));
         GN_TRY(compile_unit(s, s->step_gir, s->opt.keep_static, &s->step));
         GN_TRY(compile_unit(s, s->model->val_loss, s->opt.keep_static, &s->val_loss));
     }

@@ -8,6 +8,6 @@
 GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n);
 
 /* The loss program with gradients and optimizer. */
-GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, bool eager, gn_without without, gir_program **out);
+GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out);
 
 #endif

@@ -4,7 +4,7 @@
 #include "passes/simplify.h"
 #include "passes/train.h"
 
-gn_status *gn_training_step(gn_arena *a, gn_model *m, bool eager, gn_without without, gir_program **out)
+gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out)
 {
     if (!m->loss) GN_FAIL(GN_ERR_MODEL, "model %s has no loss to train with: write a train block", m->name);
     gn_train_param *p = GN_NEW_N(a, gn_train_param, m->n_params + 1);
@@ -12,11 +12,11 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, bool eager, gn_without wit
     for (int k = 0; k < m->n_params; k++)
         if (m->params[k].trainable) p[n++] = (gn_train_param){m->params[k].name, m->params[k].weight_decay};
     gir_program *loss = m->loss; /* gradients follow the order that the forward pass has */
-    gn_pass_options before = {.limit = -1};
-    if (!eager) {
+    if (!opt->eager) {
         GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */
         GN_TRY(gn_pass_dce(a, loss, &loss));
-        if (gn_pass_is_on(&without, "reassociate")) GN_TRY(gn_run_reassociate(a, loss, &before, &loss));
+        if (gn_pass_is_on(&opt->without, "reassociate")) GN_TRY(gn_run_reassociate(a, loss, opt, &loss));
+        if (gn_pass_is_on(&opt->without, "aggregate_first")) GN_TRY(gn_run_aggregate_first(a, loss, opt, &loss));
     }
     return gn_pass_train(a, loss, n, p, &m->train, out);
 }

@@ -93,6 +93,15 @@ static void keep(hoister *z, gir_id v)
     for (int k = 0; k < n->n_in; k++) keep(z, gir_in(z->p, v, k));
 }
 
+bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs)
+{
+    hoister z = {.p = in, .n_inputs = n_inputs, .inputs = inputs};
+    z.fixed = GN_NEW_N(a, bool, in->nodes.n);
+    z.work = GN_NEW_N(a, bool, in->nodes.n);
+    find_static(&z);
+    return z.fixed;
+}
+
 static gir_program *make_prepare(hoister *z, gn_arena *a, gir_id *map)
 {
     const gir_program *p = z->p;

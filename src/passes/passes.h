@@ -19,6 +19,8 @@ typedef struct gn_without {
 typedef struct gn_pass_options {
     int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
     const char *const *sparse;
+    int n_fixed; /* inputs that are the same in every run: what depends on them alone can be computed once */
+    const char *const *fixed;
     gn_without without;
     int limit;   /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager;  /* only what lowering cannot do without */
@@ -31,6 +33,7 @@ typedef struct gn_pass_options {
  *      name        always  what it does                                                                          */
 #define GN_PASSES(X)                                                                                                   \
     X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")                            \
+    X(aggregate_first, 0, "moves products behind aggregations that are narrower, or the same in every run")            \
     X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \
     X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
@@ -63,6 +66,12 @@ GN_NODISCARD gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const 
                                           gir_program **out);
 GN_PASSES(X)
 #undef X
+
+/* Which values depend on graphs, constants and the named inputs alone?  [n] by value. */
+bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs);
+
+/* Is `v` computed element by element from an input that is bound as CSR? */
+bool gn_from_sparse(const gir_program *p, gir_id v, const gn_pass_options *opt, int depth);
 
 /* Splits off what depends on graphs and the named inputs alone (hoist.c). *prepare: NULL when there is nothing to keep. */
 GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs,

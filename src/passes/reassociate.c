@@ -4,7 +4,8 @@
  * A product after an aggregation is moved in front of it when the aggregation is narrower afterwards: fewer columns
  * travel along the edges.  It also brings a product to sparse features, where it costs their non-zeros only (sparsify).
  * Anything linear in rows is looked through: sums over edges, scaling by a number a row, sums of two such values.
- * Declines where the aggregate is used elsewhere too, or where the product would be done once an edge. */
+ * Declines where the aggregate is used elsewhere too, where the product would be done once an edge, and where the
+ * aggregate is the same in every run and so is computed once only (aggregate_first). */
 #include "passes/passes.h"
 
 enum { MAX_DEPTH = 32 };
@@ -12,8 +13,10 @@ enum { MAX_DEPTH = 32 };
 typedef struct mover {
     const gir_program *from;
     gir_program *to;
+    const gn_pass_options *opt;
     gir_id *map;
     uint32_t *uses;
+    bool *fixed;
 } mover;
 
 /* One number a row, repeated over the columns. */
@@ -103,6 +106,20 @@ static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth)
     return gir_matmul(z->to, z->map[v], w, false, false);
 }
 
+/* The operand of a sum over edges, under scalings. */
+static bool sums_sparse(const gir_program *p, gir_id v, const gn_pass_options *opt, int depth)
+{
+    const gir_node *n = gir_at(p, v);
+    if (gn_from_sparse(p, v, opt, 0)) return true;
+    if (depth > MAX_DEPTH) return false;
+    for (int k = 0; k < n->n_in; k++) {
+        gir_id o = gir_in(p, v, k);
+        if (!gir_type_of(p, o)->is_graph && gir_type_of(p, o)->rank == 1 && sums_sparse(p, o, opt, depth + 1))
+            return true;
+    }
+    return false;
+}
+
 static gir_id move_product(mover *z, gir_id v)
 {
     const gir_program *p = z->from;
@@ -111,15 +128,17 @@ static gir_id move_product(mover *z, gir_id v)
     const gir_type *ta = gir_type_of(p, a);
     bool sums = false;
     if (n->attr.i[0] || n->attr.i[1] || !ta->space || ta->rank != 1 || n->type.dim[0] >= ta->dim[0]) return 0;
+    if (z->fixed[a] && !sums_sparse(p, a, z->opt, 0)) return 0;
     if (z->uses[a] != 1 || !movable(z, a, &sums, 0) || !sums) return 0;
     return moved(z, a, z->map[w], n->type.dim[0], 0);
 }
 
 gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
-    (void)opt;
     mover z = {.from = in,
                .to = gir_program_new(a, in->name),
+               .opt = opt,
+               .fixed = gn_find_fixed(a, in, opt->n_fixed, opt->fixed),
                .map = GN_NEW_N(a, gir_id, in->nodes.n),
                .uses = GN_NEW_N(a, uint32_t, in->nodes.n)};
     for (gir_id v = 1; v < in->nodes.n; v++)

@@ -225,9 +225,12 @@ static void run_steps(conform_case *c, const char *path, const gir_program *p, c
 
 static void check_training(conform_case *c, const char *path, const gir_coo *g)
 {
-    for (int eager = 0; GNNC_HAVE_LLVM && c->kind == CONFORM_TRAIN && eager < 2; eager++) {
+    static const char *const data[] = {"x", "y", "train_mask"};
+    for (int how = 0; GNNC_HAVE_LLVM && c->kind == CONFORM_TRAIN && how < 3; how++) {
         gir_program *p;
-        need(gn_training_step(c->arena, c->model, eager, (gn_without){0}, &p), path);
+        bool eager = how == 1;
+        gn_pass_options opt = {.limit = -1, .eager = eager, .fixed = data, .n_fixed = how == 2 ? 3 : 0};
+        need(gn_training_step(c->arena, c->model, &opt, &p), path);
         gir_env env = environment(c, p, g);
         run_steps(c, path, p, &env, eager);
     }

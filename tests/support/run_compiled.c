@@ -135,6 +135,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
     o.pass =
         (gn_pass_options){.limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
     if (z->mode->sparse) o.pass.sparse = input_names(c->arena, c->p, true, &o.pass.n_sparse);
+    if (z->mode->split) o.pass.fixed = input_names(c->arena, c->p, false, &o.pass.n_fixed);
     if (z->mode->some) o.pass.without = some_of(c->p);
     o.code =
         (gn_codegen_options){.off = o.pass.without.decisions, .opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
@@ -146,9 +147,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
     z->stages = 1;
     stage[0] = (gir_program *)c->p;
     if (z->mode->split) {
-        int n;
-        const char **inputs = input_names(c->arena, c->p, false, &n);
-        GN_TRY(gn_pass_hoist(c->arena, whole, n, inputs, &stage[0], &stage[1]));
+        GN_TRY(gn_pass_hoist(c->arena, whole, o.pass.n_fixed, o.pass.fixed, &stage[0], &stage[1]));
         GN_TRY(gir_verify(stage[1]));
         z->stages = stage[0] ? 2 : 1;
         if (!stage[0]) stage[0] = stage[1];

@@ -1,0 +1,135 @@
+/* aggregate_first: A (X W) becomes (A X) W where that is less work.
+ * Needs: no gradients yet (they follow the new order by themselves).  Keeps: all outputs, up to rounding.
+ *
+ * Two reasons.  X has fewer columns than X W, so fewer travel along the edges.  Or X is the same in every run
+ * (options.fixed), and so is A X: it is computed once and kept (hoist), and neither its forward nor its backward pass is
+ * in the step.  The other direction is reassociate's, which leaves fixed aggregates alone for that reason.
+ * Looks through scaling by a number an edge.  Declines where the product or a value on the way is used elsewhere too,
+ * and for sparse X: its product costs its non-zeros only, and A X has more of them. */
+#include "passes/passes.h"
+
+#include <string.h>
+
+enum { MAX_DEPTH = 32 };
+
+typedef struct mover {
+    const gir_program *from;
+    gir_program *to;
+    const gn_pass_options *opt;
+    gir_id *map;
+    uint32_t *uses;
+    bool *fixed;
+} mover;
+
+/* One number an edge. */
+static bool is_scaling(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    while (n->op == GIR_RESHAPE || n->op == GIR_BROADCAST) {
+        v = gir_in(p, v, 0);
+        n = gir_at(p, v);
+        if (gir_row_elems(&n->type) == 1) return true;
+    }
+    return n->op == GIR_CONST;
+}
+
+/* Which operand of an edge value goes on to what was gathered; -1: none. */
+static int onward(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op != GIR_MUL && n->op != GIR_DIV) return -1;
+    if (is_scaling(p, gir_in(p, v, 1))) return 0;
+    return n->op == GIR_MUL && is_scaling(p, gir_in(p, v, 0)) ? 1 : -1;
+}
+
+bool gn_from_sparse(const gir_program *p, gir_id v, const gn_pass_options *opt, int depth)
+{
+    const gir_node *n = gir_at(p, v);
+    gir_class cls = gir_ops[n->op].cls;
+    for (int k = 0; n->op == GIR_INPUT && k < opt->n_sparse; k++)
+        if (strcmp(opt->sparse[k], n->attr.name) == 0) return true;
+    if (depth > MAX_DEPTH || (cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW)) return false;
+    for (int k = 0; k < n->n_in; k++)
+        if (gn_from_sparse(p, gir_in(p, v, k), opt, depth + 1)) return true;
+    return false;
+}
+
+/* The product under the sum over edges `v` that may go behind it; 0. */
+static gir_id product_under(const mover *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    if (n->op != GIR_SCATTER || n->attr.i[1] != GIR_SUM || n->type.rank != 1) return 0;
+    gir_id g = gir_in(p, v, 0), e = gir_in(p, v, 1);
+    for (int depth = 0; z->uses[e] == 1; depth++) {
+        const gir_node *m = gir_at(p, e);
+        if (m->op == GIR_GATHER && gir_in(p, e, 0) == g && m->attr.i[0] != n->attr.i[0]) break;
+        int k = onward(p, e);
+        if (k < 0 || depth > MAX_DEPTH) return 0;
+        e = gir_in(p, e, k);
+    }
+    if (z->uses[e] != 1) return 0;
+    gir_id y = gir_in(p, e, 1);
+    const gir_node *m = gir_at(p, y);
+    if (m->op != GIR_MATMUL || !m->type.space || m->attr.i[0] || m->attr.i[1] || z->uses[y] != 1) return 0;
+    return y;
+}
+
+static bool pays(const mover *z, gir_id y)
+{
+    const gir_program *p = z->from;
+    gir_id x = gir_in(p, y, 0);
+    if (gn_from_sparse(p, x, z->opt, 0)) return false;
+    return z->fixed[x] || gir_type_of(p, x)->dim[0] < gir_type_of(p, y)->dim[0];
+}
+
+/* The edge value with x gathered in place of the product. */
+static gir_id on_edges(mover *z, gir_id e, gir_id x)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, e);
+    if (n->op == GIR_GATHER) return gir_gather(z->to, z->map[gir_in(p, e, 0)], x, (int)n->attr.i[0]);
+    int k = onward(p, e);
+    gir_id inner = on_edges(z, gir_in(p, e, k), x), s = gir_in(p, e, 1 - k);
+    gir_type t = *gir_type_of(z->to, inner);
+    while (gir_at(p, s)->op != GIR_CONST && gir_row_elems(gir_type_of(p, s)) != 1) s = gir_in(p, s, 0);
+    gir_id scale = z->map[s];
+    int64_t one = 1;
+    if (gir_at(p, s)->op == GIR_CONST)
+        scale = gir_const(z->to, &t, gir_at(p, s)->attr.f);
+    else if (gir_type_of(z->to, scale)->rank != 1 && gir_type_of(z->to, scale)->space)
+        scale = gir_reshape(z->to, scale, 1, &one);
+    scale = gir_broadcast(z->to, scale, &t);
+    gir_op op = (gir_op)n->op;
+    return k == 0 ? gir_op2(z->to, op, inner, scale) : gir_op2(z->to, op, scale, inner);
+}
+
+gn_status *gn_run_aggregate_first(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    mover z = {.from = in,
+               .to = gir_program_new(a, in->name),
+               .opt = opt,
+               .map = GN_NEW_N(a, gir_id, in->nodes.n),
+               .uses = GN_NEW_N(a, uint32_t, in->nodes.n),
+               .fixed = gn_find_fixed(a, in, opt->n_fixed, opt->fixed)};
+    for (gir_id v = 1; v < in->nodes.n; v++)
+        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
+    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
+    gir_clone_frame(z.to, in);
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        z.to->loc = gir_at(in, v)->loc;
+        gir_id y = product_under(&z, v);
+        if (!y || !pays(&z, y)) {
+            z.map[v] = gir_clone_node(z.to, in, v, z.map);
+            continue;
+        }
+        const gir_node *n = gir_at(in, v);
+        gir_id e = on_edges(&z, gir_in(in, v, 1), z.map[gir_in(in, y, 0)]);
+        gir_id sum = gir_scatter(z.to, z.map[gir_in(in, v, 0)], e, (int)n->attr.i[0], GIR_SUM);
+        z.map[v] = gir_matmul(z.to, sum, z.map[gir_in(in, y, 1)], false, false);
+    }
+    for (uint32_t k = 0; k < in->outputs.n; k++)
+        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
+    *out = z.to;
+    return NULL;
+}
