@@ -2,8 +2,9 @@
 
 enum {
     ALL = (1 << GN_COMMAND_COUNT) - 1,
-    MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run, /* take a model and data */
-    DATA = GN_COMMAND_train | GN_COMMAND_run,                       /* run it */
+    MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run | GN_COMMAND_explain, /* take a model and data */
+    TRAIN = GN_COMMAND_train | GN_COMMAND_run,
+    DATA = TRAIN | GN_COMMAND_explain, /* run it */
 };
 
 #define AT(field) offsetof(gn_cli_options, field)
@@ -13,6 +14,7 @@ static const char *const modes[] = {
     "0=eager", "1=default", "2=reduce-overhead", "3=max-autotune", NULL,
 };
 static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "dot", NULL};
+static const char *const units[] = {"step", "eval", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
 static const gn_option options[] = {
@@ -25,6 +27,8 @@ static const gn_option options[] = {
     {"emit", 0, GN_OPTION_CHOICE, AT(emit), GN_COMMAND_compile, "WHAT",
      "print a stage and stop: ast, gir (tensor IR), kir (loop IR),\nllvm, asm, obj or dot (the tensor IR as a drawing)",
      emits},
+    {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain, "PROGRAM",
+     "step (a training step; the default where there are labels)\nor eval (the forward pass)", units},
     {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",
      "run these passes in this order, separated by commas"},
     {"without", 0, GN_OPTION_LIST, AT(without), MODEL | GN_COMMAND_opt, "NAMES",
@@ -50,9 +54,9 @@ static const gn_option options[] = {
     {"seed", 0, GN_OPTION_INT, AT(seed), DATA, "S", "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
     {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
      "train K times, with seeds S, S+1, ..., and report\nmean and deviation", NULL, 1, 100000},
-    {"weights", 0, GN_OPTION_STRING, AT(weights), DATA, "FILE", "start from these weights (.safetensors)"},
+    {"weights", 0, GN_OPTION_STRING, AT(weights), TRAIN, "FILE", "start from these weights (.safetensors)"},
     {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE", "write the trained weights (.safetensors)"},
-    {"predictions", 0, GN_OPTION_STRING, AT(predictions), DATA, "FILE", "write what the model says of every node"},
+    {"predictions", 0, GN_OPTION_STRING, AT(predictions), TRAIN, "FILE", "write what the model says of every node"},
 
     {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on T threads (default: one a core)", NULL, 1, 4096},
     {"repeat", 0, GN_OPTION_INT, AT(repeat), GN_COMMAND_run, "N", "time N runs", NULL, 1, 10000000},

@@ -9,6 +9,7 @@
     X(compile)                                                                                                         \
     X(train)                                                                                                           \
     X(run)                                                                                                             \
+    X(explain)                                                                                                         \
     X(opt)                                                                                                             \
     X(reduce)
 
@@ -28,6 +29,7 @@ typedef struct gn_cli_options {
     const char *mode;        /* canonical name of a compile mode, NULL: not given */
     const char *emit;        /* ast, gir, kir, llvm, asm, obj, dot; NULL: not given */
     const char *output;      /* -o; NULL: stdout, or what the command says */
+    const char *what;        /* explain: step or eval; NULL: not given */
     const char *passes;      /* opt: comma-separated; NULL: the pipeline of the mode */
     const char *data;        /* NULL: the embedded sample */
     const char *save;        /* train: where the weights go */

@@ -176,14 +176,46 @@ const gn_graph *gn_instance_graph(const gn_instance *in, int graph) { return in-
 int64_t gn_instance_symbol(const gn_instance *in, int sym) { return in->sym[sym]; }
 int64_t gn_instance_arena_bytes(const gn_instance *in) { return in->plan.bytes; }
 
-int64_t gn_instance_owned_bytes(const gn_instance *in)
+int64_t gn_instance_slot_bytes(const gn_instance *in, int slot)
 {
-    int64_t bytes = in->plan.bytes;
+    return in->plan.elems[slot] * (int64_t)gn_elem_size(in->artifact->slots[slot].elem);
+}
+
+gn_launch_view gn_instance_launch(const gn_instance *in, int k)
+{
+    return (gn_launch_view){in->ready[k].buf, in->ready[k].sym, in->ready[k].trip};
+}
+
+int64_t gn_instance_output_bytes(const gn_instance *in)
+{
+    int64_t bytes = 0;
     for (int k = 0; k < in->artifact->n_slots; k++)
         if (in->owned[k]) bytes += in->plan.size[k];
-    for (int k = 0; k < in->artifact->n_graphs; k++)
-        if (in->derived[k]) bytes += gn_graph_bytes(in->derived[k]->graph);
     return bytes;
+}
+
+/* Did an instance before number k, or k itself before its graph g, count this one? */
+static bool counted(const gn_instance *const *in, int k, int g)
+{
+    const gn_derived *d = in[k]->derived[g];
+    for (int i = 0; i <= k; i++)
+        for (int j = 0; in[i] && j < (i < k ? in[i]->artifact->n_graphs : g); j++)
+            if (in[i]->derived[j] == d) return true;
+    return false;
+}
+
+int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < n; k++)
+        for (int g = 0; in[k] && g < in[k]->artifact->n_graphs; g++)
+            if (in[k]->derived[g] && !counted(in, k, g)) bytes += gn_graph_bytes(in[k]->derived[g]->graph);
+    return bytes;
+}
+
+int64_t gn_instance_owned_bytes(const gn_instance *in)
+{
+    return in->plan.bytes + gn_instance_output_bytes(in) + gn_instances_derived_bytes(1, &in);
 }
 
 void gn_instance_poison(gn_instance *in) { memset(in->arena, 0xff, (size_t)in->plan.bytes); }

@@ -47,7 +47,20 @@ const void *gn_instance_output(const gn_instance *in, const char *name, int64_t 
 const gn_graph *gn_instance_graph(const gn_instance *in, int graph); /* bound or derived, by number */
 int64_t gn_instance_symbol(const gn_instance *in, int sym);          /* its value */
 int64_t gn_instance_arena_bytes(const gn_instance *in);
-int64_t gn_instance_owned_bytes(const gn_instance *in); /* arena, owned outputs and derived graphs, shared ones too */
+int64_t gn_instance_output_bytes(const gn_instance *in); /* of outputs that nothing is bound to */
+int64_t gn_instance_owned_bytes(const gn_instance *in);  /* arena, owned outputs and derived graphs, shared ones too */
+/* Derived graphs of instances (NULL ones are passed over), each counted once. */
+int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in);
+
+int64_t gn_instance_slot_bytes(const gn_instance *in, int slot); /* bytes that its elements take */
+
+/* What launch k is called with: buffers in the kernel's order, symbols, iterations of its thread loop (1 without one). */
+typedef struct gn_launch_view {
+    void *const *buf;
+    const int64_t *sym;
+    int64_t trips;
+} gn_launch_view;
+gn_launch_view gn_instance_launch(const gn_instance *in, int k);
 
 /* Time per launch in nanoseconds, summed over runs since profiling was switched on; ns: [n_launches]. */
 void gn_instance_profile(gn_instance *in, bool on);

@@ -67,8 +67,20 @@ static bool sparse_features(const gn_session *s)
     return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
 }
 
+static void note_pass(void *ctx, const char *pass, const gir_program *in, const gir_program *out)
+{
+    gn_session *s = ctx;
+    gn_pass_note n = {
+        .program = out->name, .pass = pass, .before = (int)in->nodes.n - 1, .after = (int)out->nodes.n - 1};
+    bool any = false;
+    for (gir_id v = 1; v < in->nodes.n; v++) n.change[gir_at(in, v)->op]--;
+    for (gir_id v = 1; v < out->nodes.n; v++) n.change[gir_at(out, v)->op]++;
+    for (int k = 0; k < GIR_OP_COUNT; k++) any = any || n.change[k];
+    if (any) GN_PUSH(s->arena, s->notes, n);
+}
+
 /* `fixed`: data are the same in every run, as they are while a model trains. */
-static gn_compile_options options_of(const gn_session *s, bool fixed)
+static gn_compile_options options_of(gn_session *s, bool fixed)
 {
     static const char *const sparse[] = {"x"};
     static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
@@ -82,6 +94,8 @@ static gn_compile_options options_of(const gn_session *s, bool fixed)
     o.pass.limit = s->opt.pass_limit;
     o.pass.eager = s->opt.mode == GN_MODE_EAGER;
     o.pass.verify = true;
+    o.pass.after = note_pass;
+    o.pass.ctx = s;
     o.code.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1;
     o.code.sanitize = s->opt.sanitize || sanitized;
     o.code.threads = gn_cores();
@@ -357,13 +371,44 @@ gn_status *gn_session_reset(gn_session *s, uint64_t seed)
     return NULL;
 }
 
-int64_t gn_session_peak_bytes(const gn_session *s)
+static int64_t csr_bytes(const gn_csr *m) { return m ? (m->rows + 1) * 8 + m->nnz * 8 : 0; }
+
+static int64_t data_bytes(const gn_session *s)
 {
-    const gn_unit *u[] = {&s->eval, &s->step, &s->val_loss};
-    int64_t bytes = gn_state_bytes(&s->state) + gn_graph_bytes(s->graph);
-    for (int k = 0; k < 3; k++)
-        if (u[k]->instance) bytes += gn_instance_owned_bytes(u[k]->instance);
-    if (s->x_pattern) bytes += gn_graph_bytes(s->x_pattern);
-    if (s->x_dense || s->data->x) bytes += s->data->n_nodes * s->data->n_features * 4;
+    const gn_dataset *d = s->data;
+    int64_t bytes = csr_bytes(d->x_csr), edges = d->n_edges;
+    if (d->x) bytes += d->n_nodes * d->n_features * 4;
+    if (s->x_dense) bytes += d->n_nodes * d->n_features * 4;
+    if (d->src) bytes += 2 * edges * 8;
+    if (d->edge_weight) bytes += edges * 4;
+    if (s->edge_weight) bytes += edges * 4;
+    if (d->edge_attr) bytes += edges * d->edge_dim * 4;
+    if (s->edge_attr) bytes += edges * d->edge_dim * 4;
+    if (d->y) bytes += d->n_nodes * 4;
+    if (d->train_mask) bytes += 3 * d->n_nodes;
     return bytes;
 }
+
+gn_memory gn_session_memory(const gn_session *s)
+{
+    const gn_unit *u[] = {&s->eval, &s->step, &s->val_loss};
+    gn_memory m = {.data = data_bytes(s), .states = gn_state_bytes(&s->state), .graphs = gn_graph_bytes(s->graph)};
+    if (s->x_pattern) m.graphs += gn_graph_bytes(s->x_pattern);
+    for (int k = 0; k < 3; k++) {
+        if (u[k]->instance) {
+            m.arena += gn_instance_arena_bytes(u[k]->instance);
+            m.outputs += gn_instance_output_bytes(u[k]->instance);
+        }
+        if (u[k]->prepare) {
+            m.arena += gn_instance_arena_bytes(u[k]->prepare);
+            m.prepared += gn_instance_output_bytes(u[k]->prepare);
+        }
+    }
+    const gn_instance *all[] = {s->eval.instance, s->eval.prepare,      s->step.instance,
+                                s->step.prepare,  s->val_loss.instance, s->val_loss.prepare};
+    m.graphs += gn_instances_derived_bytes(6, all);
+    m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena;
+    return m;
+}
+
+int64_t gn_session_peak_bytes(const gn_session *s) { return gn_session_memory(s).total; }

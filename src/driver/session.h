@@ -48,6 +48,13 @@ typedef struct gn_session_options {
     bool no_code;        /* for --emit: no machine code, nothing can be run */
 } gn_session_options;
 
+/* What one run of a pass did: how many values of each operator it left more (or less) than there were. */
+typedef struct gn_pass_note {
+    const char *program, *pass;
+    int before, after; /* values */
+    int change[GIR_OP_COUNT];
+} gn_pass_note;
+
 typedef struct gn_unit {              /* one program, compiled and bound */
     gn_compiled *code, *prepare_code; /* prepare: NULL when nothing can be computed ahead */
     gn_instance *instance, *prepare;
@@ -70,6 +77,7 @@ typedef struct gn_session {
     gn_code_report code;
     double read_ms, frontend_ms, compile_ms;
     int pass_count;
+    GN_VEC(gn_pass_note) notes; /* of passes that changed something */
 } gn_session;
 
 GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);
@@ -107,6 +115,18 @@ typedef struct gn_fit {
 GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
                                        void *ctx, gn_fit *out);
 
-int64_t gn_session_peak_bytes(const gn_session *s); /* planned arenas, state, graphs and features */
+/* What a session holds while it runs, in bytes. */
+typedef struct gn_memory {
+    int64_t data;     /* features, labels, masks, edge data */
+    int64_t graphs;   /* bound and derived */
+    int64_t states;   /* weights, moments, counters */
+    int64_t prepared; /* what is computed once */
+    int64_t outputs;
+    int64_t arena; /* temporaries, packed by lifetime */
+    int64_t total;
+} gn_memory;
+gn_memory gn_session_memory(const gn_session *s);
+
+int64_t gn_session_peak_bytes(const gn_session *s); /* the total */
 
 #endif

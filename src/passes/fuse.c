@@ -227,35 +227,43 @@ static bool reaches(const fuser *z, uint32_t from, uint32_t to)
     return z->reach[(size_t)from * z->words + to / 64] >> (to % 64) & 1;
 }
 
-/* Do the loops agree, so that a value that would get region `own` can be computed inside `r`? */
-static bool loops_agree(const fuser *z, const region *r, const region *own, gir_id v)
+const char *const fu_reason_text[FU_REASON_COUNT] = {[FU_AGREED] = "",
+#define X(id, text) [FU_##id] = text,
+                                                     FU_REASONS(X)
+#undef X
+};
+
+/* Do the loops agree, so that a value that would get region `own` can be computed inside `r`?  If not, why not. */
+static fu_reason loops_differ(const fuser *z, const region *r, const region *own, gir_id v)
 {
     const gir_program *p = z->p;
-    if (r->kind == RG_INNER || r->kind == RG_CARRY) return false;
-    if (own->kind == RG_INNER || own->kind == RG_CARRY || own->kind == RG_GEMM) return false;
-    if (r->space != own->space) return false;
-    if (r->kind == RG_FLAT) return own->kind == RG_FLAT && r->n == own->n;
-    if (own->kind == RG_FLAT) return false;
-    if (r->kind == RG_GEMM)
-        return r->space && !own->graph && gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP && fu_elems(p, v) == r->n;
-    return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end);
+    if (own->kind == RG_INNER || own->kind == RG_CARRY || own->kind == RG_GEMM) return FU_OWN_LOOP;
+    if (r->kind == RG_INNER || r->kind == RG_CARRY) return FU_EPILOGUE;
+    if (r->space != own->space) return FU_SPACE;
+    if (r->kind == RG_FLAT) return own->kind == RG_FLAT && r->n == own->n ? FU_AGREED : FU_ELEMENTS;
+    if (own->kind == RG_FLAT) return FU_ELEMENTS;
+    if (r->kind == RG_GEMM) {
+        bool fits = r->space && !own->graph && gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP && fu_elems(p, v) == r->n;
+        return fits ? FU_AGREED : FU_EPILOGUE;
+    }
+    return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end) ? FU_AGREED : FU_GRAPH;
 }
 
-/* May `v` (whose dependences as a member of r are in z->deps) join region r?  *shares: it reads something of r. */
-static bool may_join(const fuser *z, uint32_t r, bool *shares)
+/* May the value whose dependences as a member of r are in z->deps join region r?  *shares: it reads something of r. */
+static fu_reason may_not_join(const fuser *z, uint32_t r, bool *shares)
 {
     *shares = false;
     for (uint32_t k = 0; k < z->deps.n; k++) {
         if (z->floating[z->deps.p[k].value]) continue;
         uint32_t q = (uint32_t)z->f->region_of[z->deps.p[k].value];
         if (q == r) {
-            if (!z->deps.p[k].aligned) return false;
+            if (!z->deps.p[k].aligned) return FU_FOREIGN;
             *shares = true;
         } else if (reaches(z, q, r)) {
-            return false;
+            return FU_CYCLE;
         }
     }
-    return true;
+    return FU_AGREED;
 }
 
 static void add_edges(fuser *z, uint32_t r)
@@ -285,20 +293,30 @@ static void add_member(fuser *z, uint32_t r, gir_id v)
     GN_PUSH(z->arena, z->regions.p[r].members, v);
 }
 
+/* Why `v` does not join region r. */
+static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
+{
+    region with = z->regions.p[r];
+    bool shares;
+    if (!gn_is_on(z->off, GN_DO_FUSE)) return FU_OFF;
+    if (with.members.n >= REGION_MAX) return FU_FULL;
+    fu_reason why = loops_differ(z, &with, own, v);
+    if (why) return why;
+    if (own->graph) {
+        with.graph = own->graph;
+        with.end = own->end;
+    }
+    find_deps(z, &with, v);
+    why = may_not_join(z, r, &shares);
+    if (why) return why;
+    return worth_joining(&z->regions.p[r], own, shares) ? FU_AGREED : FU_APART;
+}
+
 /* The latest region that v may join, as the region would be with it; UINT32_MAX: none. */
 static uint32_t find_region(fuser *z, gir_id v, const region *own)
 {
-    for (uint32_t r = z->regions.n; gn_is_on(z->off, GN_DO_FUSE) && r-- > 0;) {
-        region with = z->regions.p[r];
-        if (with.members.n >= REGION_MAX || !loops_agree(z, &with, own, v)) continue;
-        if (own->graph) {
-            with.graph = own->graph;
-            with.end = own->end;
-        }
-        find_deps(z, &with, v);
-        bool shares;
-        if (may_join(z, r, &shares) && worth_joining(&z->regions.p[r], own, shares)) return r;
-    }
+    for (uint32_t r = z->regions.n; r-- > 0;)
+        if (refusal_of(z, r, v, own) == FU_AGREED) return r;
     return UINT32_MAX;
 }
 
@@ -308,6 +326,24 @@ static bool only_aligned(const dep *deps, uint32_t n, gir_id v)
     bool all = true;
     for (uint32_t k = 0; k < n; k++) all = all && (deps[k].value != v || deps[k].aligned);
     return all;
+}
+
+/* v opens a region: why is it in none of those that it reads from? */
+static void note_refusals(fuser *z, gir_id v, const region *own)
+{
+    find_deps(z, own, v);
+    uint32_t n = z->deps.n;
+    dep *deps = GN_NEW_N(z->arena, dep, n);
+    for (uint32_t k = 0; k < n; k++) deps[k] = z->deps.p[k];
+    for (uint32_t k = 0; k < n; k++) {
+        int32_t r = z->f->region_of[deps[k].value];
+        bool known = r < 0;
+        for (uint32_t j = 0; j < k; j++) known = known || z->f->region_of[deps[j].value] == r;
+        if (known) continue;
+        fu_refusal x = {.value = v, .because = deps[k].value, .region = (uint32_t)r};
+        x.reason = refusal_of(z, (uint32_t)r, v, own);
+        GN_PUSH(z->arena, z->f->refusals, x);
+    }
 }
 
 /* Floating values that `v`, about to be a member of r, reads come along where they can, or get a region of their own,
@@ -324,9 +360,11 @@ static void settle(fuser *z, uint32_t r, gir_id v)
         if (!z->floating[d]) continue;
         region own = own_region(z, d);
         uint32_t to = r;
-        if (!only_aligned(deps, n, d) || !loops_agree(z, &z->regions.p[r], &own, d)) {
+        fu_reason why = only_aligned(deps, n, d) ? loops_differ(z, &z->regions.p[r], &own, d) : FU_FOREIGN;
+        if (why) {
             to = z->regions.n;
             GN_PUSH(z->arena, z->regions, own);
+            GN_PUSH(z->arena, z->f->refusals, ((fu_refusal){v, d, to, why}));
         }
         settle(z, to, d);
         add_member(z, to, d);
@@ -339,7 +377,7 @@ static void settle(fuser *z, uint32_t r, gir_id v)
 static bool floats(fuser *z, gir_id v, const region *own)
 {
     gir_op op = (gir_op)gir_at(z->p, v)->op;
-    if (!gn_is_on(z->off, GN_DO_WAIT) || own->graph || op == GIR_SPACE_REDUCE ||
+    if (!gn_is_on(z->off, GN_DO_WAIT) || !gn_is_on(z->off, GN_DO_FUSE) || own->graph || op == GIR_SPACE_REDUCE ||
         (own->kind != RG_ROWS && own->kind != RG_FLAT))
         return false;
     if (own->kind == RG_ROWS && (own->space == 0 || fu_is_edge_space(z->p, own->space))) return false;
@@ -360,6 +398,7 @@ static void place_in_region(fuser *z, gir_id v)
     }
     uint32_t r = find_region(z, v, &own);
     if (r == UINT32_MAX) {
+        note_refusals(z, v, &own);
         r = z->regions.n;
         GN_PUSH(z->arena, z->regions, own);
     } else if (own.graph) {
@@ -368,6 +407,13 @@ static void place_in_region(fuser *z, gir_id v)
     }
     settle(z, r, v);
     add_member(z, r, v);
+}
+
+static void note_reader(fuser *z, gir_id v, uint32_t r)
+{
+    for (uint32_t k = z->f->readers.n; k-- > 0 && z->f->readers.p[k].region == r;)
+        if (z->f->readers.p[k].value == v) return;
+    GN_PUSH(z->arena, z->f->readers, ((fu_reader){v, r}));
 }
 
 /* What another region reads, and what goes out, is stored. */
@@ -384,7 +430,9 @@ static void choose_stored(fuser *z)
             find_deps(z, g, v);
             for (uint32_t k = 0; k < z->deps.n; k++) {
                 gir_id d = z->deps.p[k].value;
-                if (f->region_of[d] != (int32_t)r) f->stored[d] = true;
+                if (f->region_of[d] == (int32_t)r) continue;
+                f->stored[d] = true;
+                note_reader(z, d, r);
             }
         }
     }
@@ -410,6 +458,8 @@ static void order_regions(fuser *z)
     }
     for (gir_id v = 1; v < z->p->nodes.n; v++)
         if (f->region_of[v] >= 0) f->region_of[v] = (int32_t)place[f->region_of[v]];
+    for (uint32_t k = 0; k < f->refusals.n; k++) f->refusals.p[k].region = place[f->refusals.p[k].region];
+    for (uint32_t k = 0; k < f->readers.n; k++) f->readers.p[k].region = place[f->readers.p[k].region];
 }
 
 fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)

@@ -39,6 +39,38 @@ typedef struct fu_options {
     gn_switches off; /* decisions that are switched off */
 } fu_options;
 
+/* Why a value did not join a region that it reads from, or is read by. */
+#define FU_REASONS(X)                                                                                                  \
+    X(FOREIGN, "reads it of other rows")                                                                               \
+    X(CYCLE, "needs what is computed after it")                                                                        \
+    X(SPACE, "has rows of another space")                                                                              \
+    X(GRAPH, "walks the edges of another graph, or from the other end")                                                \
+    X(OWN_LOOP, "is a product, a contraction or a carry: a loop of its own")                                           \
+    X(EPILOGUE, "only elementwise work of its width may follow a product or a contraction")                            \
+    X(ELEMENTS, "one loops over elements, the other over rows")                                                        \
+    X(FULL, "has as many members as a region may have")                                                                \
+    X(APART, "shares nothing with it")                                                                                 \
+    X(OFF, "fusion is switched off")
+typedef enum fu_reason {
+    FU_AGREED,
+#define X(id, text) FU_##id,
+    FU_REASONS(X)
+#undef X
+        FU_REASON_COUNT
+} fu_reason;
+extern const char *const fu_reason_text[FU_REASON_COUNT];
+
+typedef struct fu_refusal { /* `value` and `region`, which it reads from, did not come together */
+    gir_id value, because;  /* because: what it reads of that region */
+    uint32_t region;
+    fu_reason reason;
+} fu_refusal;
+
+typedef struct fu_reader { /* `value` is stored because a member of `region` reads it */
+    gir_id value;
+    uint32_t region;
+} fu_reader;
+
 typedef struct fusion {
     const gir_program *p;
     uint8_t *place;         /* fu_place, by value */
@@ -46,6 +78,8 @@ typedef struct fusion {
     int32_t *region_of;     /* REAL: index into regions; else -1 */
     uint32_t *uses;         /* number of uses among needed values */
     GN_VEC(region) regions; /* in an order in which they can run */
+    GN_VEC(fu_refusal) refusals;
+    GN_VEC(fu_reader) readers;
 } fusion;
 
 fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt);

@@ -25,7 +25,8 @@ typedef struct gn_pass_options {
     int limit;   /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager;  /* only what lowering cannot do without */
     bool verify; /* the verifier after every pass */
-    void (*after)(void *ctx, const char *pass, const gir_program *p); /* may be NULL: called after each pass */
+    /* May be NULL: called after each pass, with what it was given and what it left. */
+    void (*after)(void *ctx, const char *pass, const gir_program *in, const gir_program *out);
     void *ctx;
 } gn_pass_options;
 

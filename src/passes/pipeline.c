@@ -27,11 +27,12 @@ gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_optio
         if (opt->limit >= 0 && *done >= opt->limit && !gn_passes[k].always) continue;
         if (opt->eager && !gn_passes[k].always) continue;
         if (opt->without.passes >> k & 1) continue;
+        const gir_program *given = p;
         gn_status *s = gn_passes[k].run(a, p, opt, &p);
         if (!s && opt->verify) s = gir_verify(p);
         if (s) return gn_status_annotate(s, "pass %s on %s", gn_passes[k].name, in->name);
         ++*done;
-        if (opt->after) opt->after(opt->ctx, gn_passes[k].name, p);
+        if (opt->after) opt->after(opt->ctx, gn_passes[k].name, given, p);
     }
     *out = p;
     return NULL;

@@ -81,8 +81,9 @@ typedef struct pass_check {
 } pass_check;
 
 /* After every pass: are the outputs still what they were? */
-static void check_pass(void *ctx, const char *pass, const gir_program *p)
+static void check_pass(void *ctx, const char *pass, const gir_program *in, const gir_program *p)
 {
+    (void)in;
     pass_check *z = ctx;
     gir_value *v;
     if (z->error) return;

@@ -1,0 +1,34 @@
+/* Cost: what a kernel does in one launch, counted over its loop IR with sizes and the graph's indices in place.
+ *
+ * The walk runs the integer part of the loop nest: bounds that come out of row pointers are what they are, loops whose
+ * bodies do the same at every iteration are counted once and multiplied.  Of a thread loop too long for that a spread-out
+ * sample of iterations is taken. */
+#ifndef GN_DRIVER_COST_H
+#define GN_DRIVER_COST_H
+
+#include "ir/kir.h"
+
+typedef struct gn_buffer_cost { /* bytes, repeats counted */
+    double read, gathered, written;
+    double size; /* of the buffer */
+} gn_buffer_cost;
+
+typedef struct gn_cost {
+    double flops;     /* additions, multiplications, comparisons of floats; a fused one is two */
+    double functions; /* exponentials, logarithms, divisions, roots, ... */
+    double draws;     /* random numbers */
+    double moved;     /* bytes: every buffer's accesses, but none counted twice */
+    double gathered;  /* bytes read through an index that was read itself, repeats counted */
+    double table;     /* bytes of the buffers that are gathered from */
+    double work_set;  /* bytes of every buffer's accesses but the gathered ones, none counted twice */
+    double sampled;   /* fraction of the thread loop's iterations that was walked */
+    bool guessed;     /* a bound or a condition depends on floats: a loop was taken to run once, a condition to hold */
+    gn_buffer_cost *buffer; /* [k->buffers.n] */
+} gn_cost;
+
+/* `k` verifies.  bytes: of each buffer; buf: its data, integers and bools of which are read, or NULL where there is none;
+ * trips: iterations of the thread loop.  In the arena. */
+gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
+                   int64_t trips);
+
+#endif

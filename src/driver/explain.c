@@ -1,0 +1,77 @@
+#include "driver/explain.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const gn_bound_text[] = {"memory", "gather", "flops", "functions", "-"};
+
+/* The least time of each launch over runs: what others do to the machine in between is not the kernel's. */
+static void time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit_report *out)
+{
+    int64_t *ns = GN_NEW_N(a, int64_t, out->n + 1), runs;
+    double start = gn_now_ms();
+    for (int k = 0; k < out->n; k++) out->kernels[k].us = INFINITY;
+    gn_instance_run(in);
+    do {
+        gn_instance_profile(in, true);
+        gn_instance_run(in);
+        gn_instance_times(in, ns, &runs);
+        for (int k = 0; k < out->n; k++) out->kernels[k].us = fmin(out->kernels[k].us, (double)ns[k] * 1e-3);
+        out->runs++;
+    } while (gn_now_ms() - start < ms);
+    gn_instance_profile(in, false);
+}
+
+static void bound(gn_kernel_report *r, const gn_ceilings *c)
+{
+    const gn_cost *k = &r->cost;
+    r->memory_us = k->work_set / gn_ceilings_rate(c, k->work_set) * 1e-3;
+    r->gather_us = k->gathered / gn_ceilings_rate(c, k->table) * 1e-3;
+    r->flops_us = k->flops / c->gflops * 1e-3;
+    /* A fused multiply-add counts twice at the peak; what is no such thing runs at half of it. */
+    r->functions_us = (GN_FUNCTION_FLOPS * k->functions + GN_DRAW_FLOPS * k->draws) / (c->gflops / 2) * 1e-3;
+    double traffic = r->memory_us + r->gather_us, work = r->flops_us + r->functions_us;
+    r->bound_us = fmax(traffic, work);
+    if (r->bound_us <= 0)
+        r->by = GN_BY_NOTHING;
+    else if (traffic >= work)
+        r->by = r->memory_us >= r->gather_us ? GN_BY_MEMORY : GN_BY_GATHER;
+    else
+        r->by = r->flops_us >= r->functions_us ? GN_BY_FLOPS : GN_BY_FUNCTIONS;
+}
+
+static gn_cost copy_cost(gn_arena *a, double bytes)
+{
+    gn_cost c = {.sampled = 1, .moved = 2 * bytes, .work_set = 2 * bytes};
+    c.buffer = GN_NEW_N(a, gn_buffer_cost, 2);
+    c.buffer[0] = (gn_buffer_cost){.written = bytes, .size = bytes};
+    c.buffer[1] = (gn_buffer_cost){.read = bytes, .size = bytes};
+    return c;
+}
+
+static void count(gn_arena *a, const gn_instance *in, const gn_compiled *code, int launch, gn_kernel_report *r)
+{
+    const low_launch *l = &code->low->launches.p[launch];
+    gn_launch_view v = gn_instance_launch(in, launch);
+    int64_t *bytes = GN_NEW_N(a, int64_t, l->buffers.n + 1);
+    for (uint32_t b = 0; b < l->buffers.n; b++) bytes[b] = gn_instance_slot_bytes(in, l->buffers.p[b]);
+    r->cost = l->kernel ? gn_cost_of(a, l->kernel, bytes, v.buf, v.sym, v.trips) : copy_cost(a, (double)bytes[0]);
+}
+
+gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c, double ms,
+                           gn_unit_report *out)
+{
+    *out = (gn_unit_report){.name = name, .unit = u, .code = u->code, .n = u->code->artifact->n_launches};
+    out->kernels = GN_NEW_N(a, gn_kernel_report, out->n + 1);
+    time_launches(u->instance, ms, a, out);
+    for (int k = 0; k < out->n; k++) {
+        gn_kernel_report *r = &out->kernels[k];
+        r->name = u->code->artifact->launches[k].name;
+        r->region = u->code->low->launches.p[k].kernel ? u->code->low->launches.p[k].region : -1;
+        count(a, u->instance, u->code, k, r);
+        bound(r, c);
+        out->us += r->us;
+        out->bound_us += r->bound_us;
+    }
+    return NULL;
+}

@@ -1,0 +1,40 @@
+/* Explain: a unit of a session as data, kernel by kernel: what was fused and why no more, what it moves and computes, what
+ * the machine allows and what was measured. */
+#ifndef GN_DRIVER_EXPLAIN_H
+#define GN_DRIVER_EXPLAIN_H
+
+#include "driver/ceilings.h"
+#include "driver/cost.h"
+#include "driver/session.h"
+
+typedef enum gn_bound_by { GN_BY_MEMORY, GN_BY_GATHER, GN_BY_FLOPS, GN_BY_FUNCTIONS, GN_BY_NOTHING } gn_bound_by;
+extern const char *const gn_bound_text[];
+
+typedef struct gn_kernel_report {
+    const char *name;
+    int region;      /* -1: a copy */
+    double us;       /* least of the runs */
+    double bound_us; /* the least that the ceilings allow */
+    double memory_us, gather_us, flops_us, functions_us;
+    gn_bound_by by;
+    gn_cost cost;
+} gn_kernel_report;
+
+typedef struct gn_unit_report {
+    const char *name;
+    const gn_unit *unit;
+    const gn_compiled *code;
+    int n; /* launches */
+    gn_kernel_report *kernels;
+    double us, bound_us; /* sums over kernels */
+    int64_t runs;
+} gn_unit_report;
+
+/* Runs the unit for about `ms` milliseconds, at least twice, and counts what it does.  A training step trains. */
+GN_NODISCARD gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c,
+                                        double ms, gn_unit_report *out);
+
+/* Operations as costly as so many additions: a function, a random number. */
+enum { GN_FUNCTION_FLOPS = 8, GN_DRAW_FLOPS = 20 };
+
+#endif
