@@ -5,11 +5,12 @@
 #include <string.h>
 
 static const char *const array_name[GN_GRAPH_ARRAY_COUNT] = {
-    [GN_GRAPH_ROW_PTR] = "row pointers",     [GN_GRAPH_COL] = "sources",
-    [GN_GRAPH_ROW] = "destinations",         [GN_GRAPH_POS] = "edge positions",
-    [GN_GRAPH_COL_PTR] = "column pointers",  [GN_GRAPH_CSC_ROW] = "destinations by source",
-    [GN_GRAPH_CSC_EDGE] = "edges by source", [GN_GRAPH_FROM] = "origins of derived edges",
-    [GN_GRAPH_IMAGE] = "images of edges",    [GN_GRAPH_VALUE] = "values of a pattern",
+    [GN_GRAPH_ROW_PTR] = "row pointers",       [GN_GRAPH_COL] = "sources",
+    [GN_GRAPH_ROW] = "destinations",           [GN_GRAPH_POS] = "edge positions",
+    [GN_GRAPH_COL_PTR] = "column pointers",    [GN_GRAPH_CSC_ROW] = "destinations by source",
+    [GN_GRAPH_CSC_EDGE] = "edges by source",   [GN_GRAPH_FROM] = "origins of derived edges",
+    [GN_GRAPH_IMAGE] = "images of edges",      [GN_GRAPH_VALUE] = "values of a pattern",
+    [GN_GRAPH_CSC_VALUE] = "values by source",
 };
 
 gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge)
@@ -24,7 +25,10 @@ int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k)
     return k == GN_GRAPH_IMAGE ? g->n_parent_edge : g->n_edge;
 }
 
-gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k) { return k == GN_GRAPH_VALUE ? GN_F32 : g->index; }
+gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k)
+{
+    return k == GN_GRAPH_VALUE || k == GN_GRAPH_CSC_VALUE ? GN_F32 : g->index;
+}
 
 int64_t gn_graph_bytes(const gn_graph *g)
 {

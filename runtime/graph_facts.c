@@ -56,13 +56,25 @@ static gn_status *make_image(gn_graph *g)
     return NULL;
 }
 
+static gn_status *make_csc_value(gn_graph *g)
+{
+    GN_TRY(gn_graph_array_new(g, GN_GRAPH_CSC_VALUE));
+    const float *value = g->array[GN_GRAPH_VALUE];
+    float *by_source = g->array[GN_GRAPH_CSC_VALUE];
+    for (int64_t k = 0; k < g->n_edge; k++) by_source[k] = value[get(g, GN_GRAPH_CSC_EDGE, k)];
+    return NULL;
+}
+
 static gn_status *require(gn_graph *g, unsigned arrays)
 {
+    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE;
     if (!g->derived && arrays & (1u << GN_GRAPH_FROM | 1u << GN_GRAPH_IMAGE))
         GN_FAIL(GN_ERR_DATA, "the graph is not derived from another: its edges have no origin");
-    if (arrays & 1u << GN_GRAPH_VALUE && !g->array[GN_GRAPH_VALUE])
+    if (arrays & values && !g->array[GN_GRAPH_VALUE])
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
-    if (arrays & CSC && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
+    bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE);
+    if (csc && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
+    if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE]) GN_TRY(make_csc_value(g));
     if (arrays & 1u << GN_GRAPH_ROW && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
     if (arrays & 1u << GN_GRAPH_IMAGE && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
     return NULL;

@@ -10,6 +10,8 @@ typedef struct gn_compile_options {
     gn_pass_options pass;
     gn_codegen_options code;
     gn_elem index; /* of graph arrays: I32 unless a count needs I64 */
+    int n_hints;
+    const low_hint *hints; /* sizes of graphs and sparse inputs, where they are known */
 } gn_compile_options;
 
 typedef struct gn_compiled {

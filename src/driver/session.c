@@ -79,6 +79,17 @@ static void note_pass(void *ctx, const char *pass, const gir_program *in, const 
     if (any) GN_PUSH(s->arena, s->notes, n);
 }
 
+/* Sizes of the graph and of sparse features, for schedules. */
+static const low_hint *hints_of(const gn_session *s, int *n)
+{
+    const gn_dataset *d = s->data;
+    low_hint *h = GN_NEW_N(s->arena, low_hint, 2);
+    h[0] = (low_hint){"g", d->n_nodes, d->n_nodes, d->n_edges};
+    if (d->x_csr) h[1] = (low_hint){"x", d->n_features, d->n_nodes, d->x_csr->nnz};
+    *n = d->x_csr ? 2 : 1;
+    return h;
+}
+
 /* `fixed`: data are the same in every run, as they are while a model trains. */
 static gn_compile_options options_of(gn_session *s, bool fixed)
 {
@@ -87,6 +98,7 @@ static gn_compile_options options_of(gn_session *s, bool fixed)
     gn_compile_options o = {.index = s->graph->index};
     o.pass.fixed = data;
     o.pass.n_fixed = fixed && gn_is_on(s->opt.without.decisions, GN_DO_HOIST) ? sizeof data / sizeof *data : 0;
+    o.hints = hints_of(s, &o.n_hints);
     o.pass.sparse = sparse;
     o.pass.without = s->opt.without;
     bool sparse_on = s->opt.mode != GN_MODE_EAGER && gn_is_on(s->opt.without.decisions, GN_DO_SPARSE);

@@ -20,6 +20,8 @@
     X(IN_PLACE, "in-place", "optimizer updates overwrite their states instead of being copied there")                  \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
     X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
+    X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \
+    X(BY_SOURCE, "by-source", "values of a sparse matrix are kept a second time, by column")                           \
     X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")
 
 typedef enum gn_decision {

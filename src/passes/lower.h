@@ -20,9 +20,9 @@ typedef struct low_schedule {
     int64_t tile_rows;  /* GEMM: rows of a register tile */
     int64_t tile_cols;  /* GEMM: columns of a register tile */
     int64_t tile_max;   /* row values up to this many elements may be kept in a tile */
+    int64_t edge_sums;  /* vectors of sums over edges that are under way at once: hides the latency of additions */
+    int64_t edge_cost;  /* of a message, up to which the latency of the sum is what a loop over edges waits for */
 } low_schedule;
-
-low_schedule low_schedule_default(const gn_limits *limits, const gir_program *p, const region *r);
 
 typedef enum low_kind { LOW_TEMP, LOW_INPUT, LOW_STATE, LOW_OUTPUT, LOW_GRAPH } low_kind;
 
@@ -67,11 +67,21 @@ typedef struct lowered {
     GN_VEC(low_launch) launches;
 } lowered;
 
+/* How large a graph, or the pattern of an input, will be; where that is not known, schedules suppose something usual. */
+typedef struct low_hint {
+    const char *name; /* of the graph or of the input */
+    int64_t n_src, n_dst, n_edge;
+} low_hint;
+
 typedef struct low_options {
     gn_limits limits;
     gn_elem index;   /* I32 or I64: elements of graph arrays */
     gn_switches off; /* decisions that are switched off */
+    int n_hints;
+    const low_hint *hints;
 } low_options;
+
+low_schedule low_schedule_default(const low_options *opt, const gir_program *p, const region *r);
 
 /* GN_ERR_MODEL where a program asks for what loops cannot express (says what and where). */
 gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowered **out);

@@ -1,6 +1,6 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
  * integers; lower_value.c: values as instructions;
- * lower_rows.c: ROWS and FLAT regions; lower_dense.c: GEMM and INNER regions. */
+ * lower_edges.c: passes over the edges of a row; lower_rows.c: ROWS and FLAT regions; lower_dense.c: GEMM and INNER regions. */
 #ifndef GN_PASSES_LOWER_IMPL_H
 #define GN_PASSES_LOWER_IMPL_H
 
@@ -12,7 +12,8 @@ typedef struct where {
     gir_space_id space;
     kir_id row;
     int level;
-    kir_id src, dst; /* ends, where the row is an edge and they are known; else 0 */
+    kir_id src, dst;  /* ends, where the row is an edge and they are known; else 0 */
+    kir_id by_source; /* its place among the edges by source, where the loop runs over those; else 0 */
 } where;
 
 /* Which element of a row: linear, by component, or both; the missing form is made on demand. */
@@ -118,6 +119,14 @@ kir_id low_load(lower *L, int buffer, kir_id at);
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
 gn_elem low_elem(gn_elem e); /* the type of a value in the loop IR */
 where low_node_at(lower *L, gir_space_id s, kir_id row);
+
+float low_cost(lower *L, gir_id v); /* of one element from what is stored, in about the time of an addition */
+
+/* lower_edges.c */
+gn_elem low_member_elem(const lower *L, gir_id v);
+void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value);
+/* The passes 1..passes over the edges of L->row; pass: by member of the region, the pass that computes it. */
+void low_edge_passes(lower *L, const int *pass, int passes);
 
 /* lower_rows.c, lower_dense.c */
 void low_rows(lower *L);

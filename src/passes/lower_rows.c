@@ -82,143 +82,6 @@ static rows_plan plan_rows(lower *L)
     return z;
 }
 
-/* Passes over edges ------------------------------------------------------------------------------------------------- */
-
-static gn_elem member_elem(const lower *L, gir_id v) { return low_elem((gn_elem)gir_type_of(L->p, v)->elem); }
-
-static void fill_tile(lower *L, kir_id tile, int64_t n, kir_id value)
-{
-    kir_id j = low_open_n(L, n, KIR_VECTOR, KIR_NONE);
-    kir_tstore(L->k, low_at(L), tile, j, value);
-    low_close(L);
-}
-
-/* The same value for every edge: its sum is a product with the number of edges, without a loop. */
-static bool edge_constant(const lower *L, gir_id v) { return gir_at(L->p, v)->op == GIR_CONST; }
-
-static void scatter_constant(lower *L, gir_id v, kir_id count)
-{
-    const gir_node *n = gir_at(L->p, v);
-    gn_elem e = member_elem(L, v);
-    double c = gir_at(L->p, gir_in(L->p, v, 1))->attr.f;
-    kir_id tile = kir_tile(L->k, low_at(L), e, fu_elems(L->p, v)), value;
-    if (n->attr.i[1] == GIR_SUM)
-        value = kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? KIR_FMUL : KIR_IMUL, kir_cast(L->k, low_at(L), count, e),
-                        low_const(L, e, c));
-    else
-        value = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), count),
-                           low_const(L, e, c), low_const(L, e, 0));
-    fill_tile(L, tile, fu_elems(L->p, v), value);
-    low_hold(L, v, &L->row, tile, L->depth);
-}
-
-/* tile[j] (+)= message at j, for one lane or all. A product is added with one rounding. */
-static void accumulate(lower *L, gir_id v, kir_id tile, kir_id j)
-{
-    gir_id e = gir_in(L->p, v, 1);
-    int red = (int)gir_at(L->p, v)->attr.i[1];
-    const gir_node *n = gir_at(L->p, e);
-    low_ix x = low_index(&n->type, j), y = x;
-    if (red == GIR_SUM && n->op == GIR_MUL && L->f->place[e] == FU_INLINE && gn_elem_is_float((gn_elem)n->type.elem)) {
-        kir_id a = low_value(L, gir_in(L->p, e, 0), &L->edge, &x);
-        kir_id b = low_value(L, gir_in(L->p, e, 1), &L->edge, &y);
-        kir_tfma(L->k, low_at(L), tile, j, a, b);
-        return;
-    }
-    kir_id value = low_value(L, e, &L->edge, &x);
-    kir_tacc(L->k, low_at(L), (kir_red)red, tile, j, value);
-}
-
-static kir_id *begin_accumulators(lower *L, const rows_plan *z, int pass)
-{
-    const region *r = L->r;
-    kir_id *tile = GN_NEW_N(L->arena, kir_id, r->members.n);
-    for (uint32_t m = 0; m < r->members.n; m++) {
-        gir_id v = r->members.p[m];
-        if (z->pass[m] != pass || edge_constant(L, gir_in(L->p, v, 1))) continue;
-        tile[m] = kir_tile(L->k, low_at(L), member_elem(L, v), fu_elems(L->p, v));
-        fill_tile(L, tile[m], fu_elems(L->p, v), low_start(L, member_elem(L, v), (int)gir_at(L->p, v)->attr.i[1]));
-    }
-    return tile;
-}
-
-/* All sums of one width share a loop over the lanes.  Wide ones first: they keep in tiles what they spread over their
- * lanes, and narrow ones read it there. */
-static void pass_body(lower *L, const kir_id *tile)
-{
-    const region *r = L->r;
-    bool *done = GN_NEW_N(L->arena, bool, r->members.n);
-    for (;;) {
-        int64_t n = 0;
-        for (uint32_t m = 0; m < r->members.n; m++)
-            if (tile[m] && !done[m] && fu_elems(L->p, r->members.p[m]) > n) n = fu_elems(L->p, r->members.p[m]);
-        if (n == 0) return;
-        kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        for (uint32_t m = 0; m < r->members.n; m++) {
-            if (!tile[m] || done[m] || fu_elems(L->p, r->members.p[m]) != n) continue;
-            accumulate(L, r->members.p[m], tile[m], j);
-            done[m] = true;
-        }
-        if (n > 1) low_close(L);
-    }
-}
-
-static void finish_accumulators(lower *L, const kir_id *tile, kir_id count)
-{
-    const region *r = L->r;
-    for (uint32_t m = 0; m < r->members.n; m++) {
-        gir_id v = r->members.p[m];
-        if (!tile[m]) continue;
-        if (gir_at(L->p, v)->attr.i[1] != GIR_SUM) { /* of no edges: 0 */
-            kir_id some = kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), count);
-            kir_id zero = low_const(L, member_elem(L, v), 0);
-            kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE);
-            kir_id now = kir_tload(L->k, low_at(L), tile[m], j);
-            kir_tstore(L->k, low_at(L), tile[m], j, kir_select(L->k, low_at(L), some, now, zero));
-            low_close(L);
-        }
-        low_hold(L, v, &L->row, tile[m], L->depth);
-    }
-}
-
-static void edge_pass(lower *L, const rows_plan *z, int pass, kir_id lo, kir_id hi, kir_id count)
-{
-    const region *r = L->r;
-    const gir_type *g = gir_type_of(L->p, r->graph);
-    for (uint32_t m = 0; m < r->members.n; m++)
-        if (z->pass[m] == pass && edge_constant(L, gir_in(L->p, r->members.p[m], 1)))
-            scatter_constant(L, r->members.p[m], count);
-    kir_id *tile = begin_accumulators(L, z, pass);
-    bool any = false;
-    for (uint32_t m = 0; m < r->members.n; m++) any = any || tile[m];
-    if (!any) return;
-    kir_id e = low_open(L, lo, hi, 1, KIR_SERIAL, KIR_REDUCE);
-    L->edge = (where){.space = g->edge, .row = e, .level = L->depth};
-    if (r->end == GIR_DST) {
-        L->edge.dst = L->row.row;
-        L->edge.src = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_COL), e);
-    } else {
-        L->edge.src = L->row.row;
-        L->edge.dst = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_CSC_ROW), e);
-        L->edge.row = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_CSC_EDGE), e);
-    }
-    pass_body(L, tile);
-    low_close(L);
-    L->edge = (where){0};
-    finish_accumulators(L, tile, count);
-}
-
-static void edge_passes(lower *L, const rows_plan *z)
-{
-    const region *r = L->r;
-    if (!r->graph) return;
-    int ptr = low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR);
-    kir_id lo = low_load(L, ptr, L->row.row);
-    kir_id hi = low_load(L, ptr, low_int(L, KIR_IADD, L->row.row, low_iconst(L, 1)));
-    kir_id count = low_int(L, KIR_ISUB, hi, lo);
-    for (int pass = 1; pass <= z->passes; pass++) edge_pass(L, z, pass, lo, hi, count);
-}
-
 /* Rows -------------------------------------------------------------------------------------------------------------- */
 
 /* Everything stored, one loop over lanes a width; all values first, then the stores. */
@@ -267,7 +130,7 @@ static void add_to_sinks(lower *L, const rows_plan *z)
 
 static void row_body(lower *L, const rows_plan *z)
 {
-    edge_passes(L, z);
+    low_edge_passes(L, z->pass, z->passes);
     store_members(L);
     add_to_sinks(L, z);
 }
@@ -287,9 +150,9 @@ static void begin_sinks(lower *L, rows_plan *z)
     for (uint32_t s = 0; s < z->sink.n; s++) {
         gir_id v = z->sink.p[s];
         int64_t n = fu_elems(L->p, v);
-        kir_id tile = kir_tile(L->k, low_at(L), member_elem(L, v), n);
+        kir_id tile = kir_tile(L->k, low_at(L), low_member_elem(L, v), n);
         GN_PUSH(L->arena, z->acc, tile);
-        fill_tile(L, tile, n, low_start(L, member_elem(L, v), (int)gir_at(L->p, v)->attr.i[0]));
+        low_fill_tile(L, tile, n, low_start(L, low_member_elem(L, v), (int)gir_at(L->p, v)->attr.i[0]));
     }
 }
 
@@ -325,7 +188,7 @@ static void make_partials(lower *L, rows_plan *z)
         gir_id v = z->sink.p[s];
         low_size size = {.coef = fu_elems(L->p, v), .sym = low_sym_of(L, L->r->space, L->sched.chunk_rows)};
         const char *name = gn_arena_printf(L->arena, "partial_%u", v);
-        GN_PUSH(L->arena, z->part, low_temp(L, name, member_elem(L, v), size));
+        GN_PUSH(L->arena, z->part, low_temp(L, name, low_member_elem(L, v), size));
     }
 }
 

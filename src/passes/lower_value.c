@@ -308,7 +308,7 @@ static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
 
 /* Cost: of one element from what is stored, in about the time of an addition. ---------------------------------------- */
 
-static float cost_of(lower *L, gir_id v)
+float low_cost(lower *L, gir_id v)
 {
     if (L->cost[v] >= 0) return L->cost[v];
     const gir_node *n = gir_at(L->p, v);
@@ -316,7 +316,7 @@ static float cost_of(lower *L, gir_id v)
     float c = 0;
     if (n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_SIZE) return L->cost[v] = 0;
     if (!here) return L->cost[v] = 1;
-    for (int k = 0; k < n->n_in; k++) c += cost_of(L, gir_in(L->p, v, k));
+    for (int k = 0; k < n->n_in; k++) c += low_cost(L, gir_in(L->p, v, k));
     switch ((gir_op)n->op) {
     case GIR_EXP:
     case GIR_EXPM1:
@@ -471,7 +471,8 @@ static kir_id sample_value(lower *L, gir_id v, const where *w)
     gir_id base = o;
     while (gir_at(L->p, base)->op == GIR_DETACH) base = gir_in(L->p, base, 0);
     if (gn->op == GIR_PATTERN && gir_in(L->p, g, 0) == base)
-        return low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_VALUE), w->row);
+        return w->by_source ? low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_CSC_VALUE), w->by_source)
+                            : low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_VALUE), w->row);
     low_ix x = low_index(gir_type_of(L->p, o), col.row);
     return low_value(L, o, &row, &x);
 }
@@ -510,7 +511,7 @@ static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
     if (!here || v == L->filling) return false;
     if (n->op == GIR_REDUCE) return true;
     if (elems == 1 || elems > L->sched.tile_max || L->r->kind != RG_ROWS) return false;
-    if (L->f->place[v] == FU_REAL && w->row == L->row.row && L->f->uses[v] > 1) return cost_of(L, v) >= 4;
+    if (L->f->place[v] == FU_REAL && w->row == L->row.row && L->f->uses[v] > 1) return low_cost(L, v) >= 4;
     return false;
 }
 
@@ -522,7 +523,7 @@ static bool broadcast_wants_tile(lower *L, gir_id v)
     gir_id o = gir_in(L->p, v, 0);
     while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
     int64_t from = fu_elems(L->p, o);
-    return from > 1 && from <= L->sched.tile_max && from < fu_elems(L->p, v) && cost_of(L, o) > 0;
+    return from > 1 && from <= L->sched.tile_max && from < fu_elems(L->p, v) && low_cost(L, o) > 0;
 }
 
 static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)

@@ -129,9 +129,22 @@ static gn_without some_of(const gir_program *p)
     return w;
 }
 
+/* Sizes to suppose, true or not: schedules may be any. */
+static const low_hint *hints_for(gn_arena *a, const gir_program *p, int64_t edges_a_row, int *n)
+{
+    low_hint *h = GN_NEW_N(a, low_hint, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        gir_op op = (gir_op)gir_at(p, v)->op;
+        if (op == GIR_GRAPH || op == GIR_INPUT)
+            h[(*n)++] = (low_hint){gir_at(p, v)->attr.name, 1000, 1000, 1000 * edges_a_row};
+    }
+    return h;
+}
+
 static gn_status *lower_variant(run_case *c, variant *z)
 {
     gn_compile_options o = {.index = GN_I32};
+    if (z->mode->split) o.hints = hints_for(c->arena, c->p, z->mode->cpu ? 3 : 100, &o.n_hints);
     pass_check check = {.c = c};
     o.pass =
         (gn_pass_options){.limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
@@ -233,7 +246,7 @@ static gn_status *graph_buffer(desk *d, const low_buffer *b, kir_bound_buffer *o
         GN_FAIL(GN_ERR_INTERNAL, "array %d of graph %%%u has %lld elements, not %lld", (int)b->array, b->graph,
                 (long long)gn_graph_array_count(g, b->array), (long long)out->elems);
     out->data = g->array[b->array];
-    if (!d->wide || b->array != GN_GRAPH_VALUE) return NULL;
+    if (!d->wide || b->elem != GN_F32) return NULL;
     double *v = GN_NEW_N(d->arena, double, out->elems + 1);
     for (int64_t i = 0; i < out->elems; i++) v[i] = (double)((const float *)out->data)[i];
     out->data = v;

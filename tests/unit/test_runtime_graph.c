@@ -218,6 +218,13 @@ START_TEST(patterns)
     ok(gn_graph_require(g, ALL_CSC | 1 << GN_GRAPH_VALUE));
     check_graph(g, &l);
     ck_assert_mem_eq(g->array[GN_GRAPH_VALUE], val, sizeof val);
+    static const float by_source[] = {-2, 0, 3, 4, 1.5f};
+    ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE));
+    ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
+    gn_graph_free(g);
+    ok(gn_graph_from_csr(3, 4, ptr, col, val, &g));
+    ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE)); /* with the arrays that it is made from */
+    ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     gn_graph_free(g);
     ok(gn_graph_from_csr(3, 4, ptr, col, NULL, &g));
     for (int e = 0; e < 5; e++) ck_assert(((float *)g->array[GN_GRAPH_VALUE])[e] == 1.0f);
@@ -265,6 +272,7 @@ START_TEST(arrays_that_cannot_be)
     gn_graph *g;
     ok(gn_graph_from_coo(2, 2, 0, NULL, NULL, &g));
     refused(gn_graph_require(g, 1 << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
     refused(gn_graph_require(g, 1 << GN_GRAPH_FROM), GN_ERR_DATA, "not derived");
     refused(gn_graph_require(g, 1 << GN_GRAPH_IMAGE), GN_ERR_DATA, "not derived");
     gn_graph_free(g);

@@ -101,12 +101,20 @@ static LLVMValueRef loop_of_copies(cg *c, const counted *l, LLVMValueRef hi, int
     return end;
 }
 
+/* The most iterations of a loop that ends at a remainder. */
+static int64_t most_iterations(const cg *c, const kir_inst *loop)
+{
+    const kir_inst *end = kir_at(c->k, loop->b), *by = end->op == KIR_IMOD ? kir_at(c->k, end->b) : end;
+    return end->op == KIR_IMOD && by->op == KIR_CONST ? by->imm - 1 : INT64_MAX;
+}
+
 /* Loops with a short body go round several iterations at a time: fewer branches, and the rows of a sparse matrix end in
  * fewer places that have to be predicted. */
 static void serial_loop(cg *c, counted l)
 {
     const kir_inst *in = kir_at(c->k, l.loop);
     int copies = in->unit == KIR_THREAD ? 1 : cg_copies(c, in->body);
+    if (copies > most_iterations(c, in)) copies = 1;
     if (copies > 1)
         l.lo = loop_of_copies(c, &l, LLVMBuildNSWSub(c->b, l.hi, cg_i64(c, (copies - 1) * l.step), ""), copies);
     loop_of_copies(c, &l, l.hi, 1);

@@ -1,0 +1,217 @@
+/* lower_edges: passes over the edges of a row.
+ *
+ * Sums that do not depend on each other share a pass, a loop over the row's edges.  A sum of many short messages waits
+ * for its own last addition; so the loop takes `edge_ways` edges at once, each into accumulators of its own, which are
+ * added as a binary tree when the loop is over, and the edges left over go into the first. */
+#include "passes/lower_impl.h"
+
+enum { MAX_WAYS = 4 };
+
+typedef struct edge_pass {
+    const int *pass;        /* by member: the pass that computes it */
+    int number;             /* of this pass */
+    kir_id lo, hi, count;   /* its edges */
+    int ways;               /* edges at once */
+    kir_id *tile[MAX_WAYS]; /* by member: its accumulators; 0: not of this pass */
+} edge_pass;
+
+gn_elem low_member_elem(const lower *L, gir_id v) { return low_elem((gn_elem)gir_type_of(L->p, v)->elem); }
+
+void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value)
+{
+    kir_id j = low_open_n(L, n, KIR_VECTOR, KIR_NONE);
+    kir_tstore(L->k, low_at(L), tile, j, value);
+    low_close(L);
+}
+
+/* The same value for every edge: its sum is a product with the number of edges, without a loop. */
+static bool edge_constant(const lower *L, gir_id v) { return gir_at(L->p, v)->op == GIR_CONST; }
+
+static void scatter_constant(lower *L, gir_id v, kir_id count)
+{
+    const gir_node *n = gir_at(L->p, v);
+    gn_elem e = low_member_elem(L, v);
+    double c = gir_at(L->p, gir_in(L->p, v, 1))->attr.f;
+    kir_id tile = kir_tile(L->k, low_at(L), e, fu_elems(L->p, v)), value;
+    if (n->attr.i[1] == GIR_SUM)
+        value = kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? KIR_FMUL : KIR_IMUL, kir_cast(L->k, low_at(L), count, e),
+                        low_const(L, e, c));
+    else
+        value = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), count),
+                           low_const(L, e, c), low_const(L, e, 0));
+    low_fill_tile(L, tile, fu_elems(L->p, v), value);
+    low_hold(L, v, &L->row, tile, L->depth);
+}
+
+/* tile[j] (+)= message at j, for one lane or all. A product is added with one rounding. */
+static void accumulate(lower *L, gir_id v, kir_id tile, kir_id j)
+{
+    gir_id e = gir_in(L->p, v, 1);
+    int red = (int)gir_at(L->p, v)->attr.i[1];
+    const gir_node *n = gir_at(L->p, e);
+    low_ix x = low_index(&n->type, j), y = x;
+    if (red == GIR_SUM && n->op == GIR_MUL && L->f->place[e] == FU_INLINE && gn_elem_is_float((gn_elem)n->type.elem)) {
+        kir_id a = low_value(L, gir_in(L->p, e, 0), &L->edge, &x);
+        kir_id b = low_value(L, gir_in(L->p, e, 1), &L->edge, &y);
+        kir_tfma(L->k, low_at(L), tile, j, a, b);
+        return;
+    }
+    kir_id value = low_value(L, e, &L->edge, &x);
+    kir_tacc(L->k, low_at(L), (kir_red)red, tile, j, value);
+}
+
+/* How many edges to take at once: as many as hide the latency of an addition, while the messages are cheap enough for
+ * that to be what the loop waits for, and not so few edges that there is nothing to hide. */
+static int ways_of(lower *L, const edge_pass *z)
+{
+    const region *r = L->r;
+    int64_t lanes = L->opt->limits.lanes > 0 ? L->opt->limits.lanes : 4, vectors = 0;
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        if (z->pass[m] != z->number || edge_constant(L, gir_in(L->p, v, 1))) continue;
+        if (low_cost(L, gir_in(L->p, v, 1)) > (float)L->sched.edge_cost) return 1;
+        vectors += (fu_elems(L->p, v) + lanes - 1) / lanes;
+    }
+    if (!gn_is_on(L->opt->off, GN_DO_EDGE_WAYS)) return 1;
+    int64_t ways = vectors ? L->sched.edge_sums / vectors : 1;
+    return ways < 2 ? 1 : ways < MAX_WAYS ? 2 : MAX_WAYS;
+}
+
+static void begin_accumulators(lower *L, edge_pass *z)
+{
+    const region *r = L->r;
+    for (int w = 0; w < z->ways; w++) z->tile[w] = GN_NEW_N(L->arena, kir_id, r->members.n);
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        if (z->pass[m] != z->number || edge_constant(L, gir_in(L->p, v, 1))) continue;
+        for (int w = 0; w < z->ways; w++) {
+            z->tile[w][m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), fu_elems(L->p, v));
+            low_fill_tile(L, z->tile[w][m], fu_elems(L->p, v),
+                          low_start(L, low_member_elem(L, v), (int)gir_at(L->p, v)->attr.i[1]));
+        }
+    }
+}
+
+/* All sums of one width share a loop over the lanes.  Wide ones first: they keep in tiles what they spread over their
+ * lanes, and narrow ones read it there. */
+static void pass_body(lower *L, const kir_id *tile)
+{
+    const region *r = L->r;
+    bool *done = GN_NEW_N(L->arena, bool, r->members.n);
+    for (;;) {
+        int64_t n = 0;
+        for (uint32_t m = 0; m < r->members.n; m++)
+            if (tile[m] && !done[m] && fu_elems(L->p, r->members.p[m]) > n) n = fu_elems(L->p, r->members.p[m]);
+        if (n == 0) return;
+        kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+        for (uint32_t m = 0; m < r->members.n; m++) {
+            if (!tile[m] || done[m] || fu_elems(L->p, r->members.p[m]) != n) continue;
+            accumulate(L, r->members.p[m], tile[m], j);
+            done[m] = true;
+        }
+        if (n > 1) low_close(L);
+    }
+}
+
+static kir_id combine(lower *L, int red, gn_elem e, kir_id a, kir_id b)
+{
+    static const kir_op of_float[] = {KIR_FADD, KIR_FMAX, KIR_FMIN}, of_int[] = {KIR_IADD, KIR_IMAX, KIR_IMIN};
+    return kir_bin(L->k, low_at(L), gn_elem_is_float(e) ? of_float[red] : of_int[red], a, b);
+}
+
+/* The accumulators of all ways into those of the first: neighbours, then neighbours of those. */
+static void join_ways(lower *L, const edge_pass *z, uint32_t m)
+{
+    gir_id v = L->r->members.p[m];
+    int red = (int)gir_at(L->p, v)->attr.i[1];
+    kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE), part[MAX_WAYS];
+    for (int w = 0; w < z->ways; w++) part[w] = kir_tload(L->k, low_at(L), z->tile[w][m], j);
+    for (int d = 1; d < z->ways; d *= 2)
+        for (int w = 0; w + d < z->ways; w += 2 * d)
+            part[w] = combine(L, red, low_member_elem(L, v), part[w], part[w + d]);
+    kir_tstore(L->k, low_at(L), z->tile[0][m], j, part[0]);
+    low_close(L);
+}
+
+static void finish_accumulators(lower *L, const edge_pass *z)
+{
+    const region *r = L->r;
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        kir_id tile = z->tile[0][m];
+        if (!tile) continue;
+        if (z->ways > 1) join_ways(L, z, m);
+        if (gir_at(L->p, v)->attr.i[1] != GIR_SUM) { /* of no edges: 0 */
+            kir_id some = kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), z->count);
+            kir_id zero = low_const(L, low_member_elem(L, v), 0);
+            kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE);
+            kir_id now = kir_tload(L->k, low_at(L), tile, j);
+            kir_tstore(L->k, low_at(L), tile, j, kir_select(L->k, low_at(L), some, now, zero));
+            low_close(L);
+        }
+        low_hold(L, v, &L->row, tile, L->depth);
+    }
+}
+
+/* Edge e of the row's into the accumulators of one way. */
+static void take_edge(lower *L, kir_id e, const kir_id *tile)
+{
+    const region *r = L->r;
+    L->edge = (where){.space = gir_type_of(L->p, r->graph)->edge, .row = e, .level = L->depth};
+    if (r->end == GIR_DST) {
+        L->edge.dst = L->row.row;
+        L->edge.src = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_COL), e);
+    } else {
+        L->edge.src = L->row.row;
+        L->edge.dst = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_CSC_ROW), e);
+        L->edge.row = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_CSC_EDGE), e);
+        if (gn_is_on(L->opt->off, GN_DO_BY_SOURCE)) L->edge.by_source = e;
+    }
+    pass_body(L, tile);
+    L->edge = (where){0};
+}
+
+static void all_edges(lower *L, const edge_pass *z)
+{
+    kir_id end = z->hi, rest = 0;
+    if (z->ways > 1) {
+        rest = low_int(L, KIR_IMOD, z->count, low_iconst(L, z->ways));
+        end = low_int(L, KIR_ISUB, z->hi, rest);
+    }
+    kir_id e = low_open(L, z->lo, end, z->ways, KIR_SERIAL, KIR_REDUCE);
+    for (int w = 0; w < z->ways; w++) take_edge(L, w ? low_int(L, KIR_IADD, e, low_iconst(L, w)) : e, z->tile[w]);
+    low_close(L);
+    if (!rest) return;
+    e = low_open(L, low_iconst(L, 0), rest, 1, KIR_SERIAL, KIR_REDUCE);
+    take_edge(L, low_int(L, KIR_IADD, end, e), z->tile[0]);
+    low_close(L);
+}
+
+static void pass_over_edges(lower *L, edge_pass *z)
+{
+    const region *r = L->r;
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (z->pass[m] == z->number && edge_constant(L, gir_in(L->p, r->members.p[m], 1)))
+            scatter_constant(L, r->members.p[m], z->count);
+    z->ways = ways_of(L, z);
+    begin_accumulators(L, z);
+    bool any = false;
+    for (uint32_t m = 0; m < r->members.n; m++) any = any || z->tile[0][m];
+    if (!any) return;
+    all_edges(L, z);
+    finish_accumulators(L, z);
+}
+
+void low_edge_passes(lower *L, const int *pass, int passes)
+{
+    const region *r = L->r;
+    if (!r->graph) return;
+    int ptr = low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR);
+    kir_id lo = low_load(L, ptr, L->row.row);
+    kir_id hi = low_load(L, ptr, low_int(L, KIR_IADD, L->row.row, low_iconst(L, 1)));
+    kir_id count = low_int(L, KIR_ISUB, hi, lo);
+    for (int n = 1; n <= passes; n++) {
+        edge_pass z = {.pass = pass, .number = n, .lo = lo, .hi = hi, .count = count};
+        pass_over_edges(L, &z);
+    }
+}
