@@ -6,7 +6,8 @@
  *
  * Products are looked for through broadcasts and reshapes, and through select(m, x, 0) = x * select(m, 1, 0).  So the
  * symmetric normalisation of a GCN leaves the loop over edges without a multiplication, and a softmax is divided by its
- * sum once a row.  Declines where a sum has nothing to take out. */
+ * sum once a row.  A row without edges keeps its 0, whatever its factors are.  Declines where a sum has nothing to take
+ * out. */
 #include "passes/passes.h"
 
 enum { MAX_FACTORS = 16, MAX_VIEWS = 8 };
@@ -106,6 +107,29 @@ static bool is_constant(const gir_program *p, const factor *f)
     return gir_at(p, f->value)->op == GIR_CONST || gir_type_of(p, f->value)->space == 0;
 }
 
+/* Does every node have an edge? */
+static bool never_empty(const gir_program *p, gir_id g)
+{
+    while (gir_at(p, g)->op == GIR_REVERSE) g = gir_in(p, g, 0);
+    return gir_at(p, g)->op == GIR_SELF_LOOPS || gir_at(p, g)->op == GIR_REMAINING_LOOPS;
+}
+
+/* A sum over no edges is 0, whatever its factors would have been: a row without edges may have a factor that is no
+ * number, such as 1 / its degree. */
+static gir_id where_edges(gir_program *p, gir_id g, int end, gir_id row)
+{
+    if (gir_at(p, row)->op == GIR_CONST || never_empty(p, g)) return row;
+    gir_type t = *gir_type_of(p, row), one = gir_tensor((gn_elem)t.elem, gir_type_of(p, g)->edge, 0, NULL), some = t;
+    int64_t ones[GIR_MAX_RANK];
+    for (int k = 0; k < GIR_MAX_RANK; k++) ones[k] = 1;
+    gir_id count = gir_scatter(p, g, gir_const(p, &one, 1), end, GIR_SUM);
+    one.space = t.space;
+    gir_id there = gir_op2(p, GIR_GT, count, gir_const(p, &one, 0));
+    some.elem = GN_BOOL;
+    there = gir_broadcast(p, gir_reshape(p, there, t.rank, ones), &some);
+    return gir_op3(p, GIR_SELECT, there, row, gir_const(p, &t, 0));
+}
+
 /* The sum rewritten, or 0. */
 static gir_id rewrite(gir_program *p, gir_id g, gir_id message, int end)
 {
@@ -147,7 +171,7 @@ static gir_id rewrite(gir_program *p, gir_id g, gir_id message, int end)
     if (ends) rest = times(p, rest, gir_gather(p, g, ends, other), false);
     if (!rest) rest = gir_const(p, &full, 1);
     gir_id sum = gir_scatter(p, g, rest, end, GIR_SUM);
-    return row ? gir_op2(p, GIR_MUL, sum, row) : sum;
+    return row ? gir_op2(p, GIR_MUL, sum, where_edges(p, g, end, row)) : sum;
 }
 
 gn_status *gn_run_factor(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)

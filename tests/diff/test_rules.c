@@ -1,0 +1,195 @@
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/run_compiled.c ../support/run_data.c */
+/* timeout: 120 */
+/* Programs that reach a rule of a pass, and beside each one those that the rule must leave alone: random programs come by
+ * such places too seldom.  Each in every mode, on several graphs, every way. */
+#include "support/random_gir.h"
+#include "support/run_compiled.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char prelude[] = "  space node node ?\n"
+                              "  space edge edge ? of %1\n"
+                              "  space edge2 edge ? of %2\n"
+                              "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+                              "  %2 = graph \"h\" : graph<node -> node, edge2>\n"
+                              "  %3 = input \"x.sparse\" : node f32[6]\n"
+                              "  %4 = input \"y.pos\" : node f32[6]\n"
+                              "  %5 = input \"r.pos\" : node f32[]\n" /* a number a row */
+                              "  %6 = input \"e.any\" : edge f32[6]\n"
+                              "  %7 = input \"k.label\" : node bool[6]\n"
+                              "  %8 = input \"l.label\" : edge bool[6]\n"
+                              "  %9 = state \"w.any\" : f32[6, 3]\n"
+                              "  %10 = state \"q.any\" : f32[6, 6]\n"
+                              "  %11 = state \"b.pos\" : f32[6]\n"
+                              "  %12 = gather %1, %3 {end = 0} : edge f32[6]\n"
+                              "  %13 = gather %1, %4 {end = 1} : edge f32[6]\n"
+                              "  %14 = gather %1, %4 {end = 0} : edge f32[6]\n"
+                              "  %15 = gather %1, %5 {end = 1} : edge f32[]\n"
+                              "  %16 = reshape %15 : edge f32[1]\n"
+                              "  %17 = broadcast %16 : edge f32[6]\n" /* r at the destination */
+                              "  %18 = scatter %1, %12 {end = 1, red = 0} : node f32[6]\n"
+                              "  %19 = reshape %5 : node f32[1]\n"
+                              "  %20 = broadcast %19 : node f32[6]\n"; /* r */
+
+#define PRODUCT " %30 = matmul %29, %9\n"
+#define SUM " %30 = scatter %1, %29 {end = 1, red = 0}\n"
+
+static const char *const rules[][2] = {
+    /* sparsify: images of what is sparse, and values that are none */
+    {"neg, abs, sqrt", "%21 = neg %3\n %22 = abs %21\n %29 = sqrt %22\n" PRODUCT},
+    {"sign", "%29 = sign %3\n" PRODUCT},
+    {"cos of zero is one", "%29 = cos %3\n" PRODUCT},
+    {"exp of zero is one", "%29 = exp %3\n" PRODUCT},
+    {"a product", "%29 = mul %4, %3\n" PRODUCT},
+    {"a product with a number", "%21 = const {value = 3} : node f32[6]\n %29 = mul %3, %21\n" PRODUCT},
+    {"a quotient", "%29 = div %3, %4\n" PRODUCT},
+    {"a sum", "%29 = add %3, %4\n" PRODUCT},
+    {"select", "%21 = const {value = 0} : node f32[6]\n %29 = select %7, %3, %21\n" PRODUCT},
+    {"select, the other side", "%21 = const {value = 0} : node f32[6]\n %29 = select %7, %21, %3\n" PRODUCT},
+    {"select, not zero", "%21 = const {value = 2} : node f32[6]\n %29 = select %7, %3, %21\n" PRODUCT},
+    {"select, not zero on the other side",
+     "%21 = const {value = 2} : node f32[6]\n %29 = select %7, %21, %3\n" PRODUCT},
+    {"select between two", "%29 = select %7, %3, %4\n" PRODUCT},
+    {"a transposed right operand", "%30 = matmul %3, %10 {tb = 1}\n"},
+    {"a transposed left operand", "%30 = matmul %3, %4 {ta = 1}\n"},
+    {"both operands sparse", "%30 = matmul %3, %3 {ta = 1}\n"},
+    /* dense: square operands hide a transpose that is forgotten from shapes, not from figures */
+    {"square, left", "%30 = matmul %10, %10 {ta = 1}\n"},
+    {"square, right", "%30 = matmul %10, %10 {tb = 1}\n"},
+    {"square, both", "%30 = matmul %10, %10 {ta = 1, tb = 1}\n"},
+    {"square, of rows", "%30 = matmul %4, %10 {tb = 1}\n"},
+    /* factor */
+    {"what the row has", "%29 = mul %6, %13\n" SUM},
+    {"what the row has, by source", "%29 = mul %6, %13\n %30 = scatter %1, %29 {end = 0, red = 0}\n"},
+    {"divided by what the row has", "%29 = div %6, %13\n" SUM},
+    {"divided by a quotient", "%21 = div %12, %13\n %29 = div %6, %21\n %30 = scatter %1, %29 {end = 1, red = 2}\n"},
+    {"divided by a quotient of the row's", "%21 = div %14, %13\n %29 = div %6, %21\n" SUM},
+    {"a number of the row's", "%29 = mul %6, %17\n" SUM},
+    {"divided by a number of the row's", "%29 = div %12, %17\n" SUM},
+    {"both ends", "%21 = mul %12, %14\n %22 = mul %21, %6\n %29 = mul %22, %13\n" SUM},
+    {"both ends of another graph", "%21 = gather %2, %4 {end = 1}\n %22 = gather %2, %3 {end = 0}\n %23 = mul %21, "
+                                   "%22\n %24 = scatter %2, %23 {end = 1}\n"
+                                   " %25 = gather %1, %24 {end = 1}\n %29 = mul %25, %6\n" SUM},
+    {"a number everywhere", "%21 = const {value = 0.25} : edge f32[6]\n %29 = mul %21, %6\n" SUM},
+    {"a row that is the same everywhere", "%21 = broadcast %11 : edge f32[6]\n %29 = mul %21, %6\n" SUM},
+    {"divided by a row that is the same everywhere", "%21 = broadcast %11 : edge f32[6]\n %29 = div %6, %21\n" SUM},
+    {"chosen or zero", "%21 = const {value = 0} : edge f32[6]\n %22 = mul %6, %13\n %29 = select %8, %22, %21\n" SUM},
+    {"chosen or not zero",
+     "%21 = const {value = 2} : edge f32[6]\n %22 = mul %6, %13\n %29 = select %8, %22, %21\n" SUM},
+    {"divided by what is chosen",
+     "%21 = const {value = 1} : edge f32[6]\n %22 = select %8, %13, %21\n %29 = div %6, %22\n" SUM},
+    {"maxima have no factors", "%21 = neg %13\n %29 = mul %6, %21\n %30 = scatter %1, %29 {end = 1, red = 1}\n"},
+    {"views on the way", "%21 = reshape %15 : edge f32[1, 1]\n %22 = broadcast %21 : edge f32[2, 1]\n %23 = broadcast "
+                         "%22 : edge f32[2, 3]\n"
+                         " %24 = reshape %23 : edge f32[6]\n %29 = mul %24, %6\n" SUM},
+    {"many views on the way",
+     "%21 = reshape %15 : edge f32[1]\n %22 = broadcast %21 : edge f32[1, 1]\n %23 = broadcast %22 : edge f32[1, 1, "
+     "1]\n"
+     " %24 = broadcast %23 : edge f32[2, 1, 1]\n %25 = broadcast %24 : edge f32[2, 3, 1]\n"
+     " %26 = reshape %25 : edge f32[6]\n %27 = reshape %26 : edge f32[3, 2]\n %28 = broadcast %27 : edge f32[1, 3, 2]\n"
+     " %29 = reshape %28 : edge f32[2, 3]\n %30 = broadcast %29 : edge f32[1, 2, 3]\n %31 = reshape %30 : edge f32[6]\n"
+     " %32 = mul %31, %6\n %33 = scatter %1, %32 {end = 1, red = 0}\n"},
+    {"many factors",
+     "%21 = mul %13, %13\n %22 = mul %21, %21\n %23 = mul %22, %22\n %24 = mul %23, %23\n %25 = mul %24, %6\n"
+     " %29 = mul %25, %12\n" SUM},
+    {"a softmax",
+     "%21 = exp %6\n %22 = scatter %1, %21 {end = 1}\n %23 = gather %1, %22 {end = 1}\n %24 = div %21, %23\n"
+     " %29 = mul %24, %14\n" SUM},
+    /* reassociate */
+    {"a product of a sum", "%30 = matmul %18, %9\n"},
+    {"a product of a maximum", "%29 = scatter %1, %12 {end = 1, red = 1}\n" PRODUCT},
+    {"a product of a sum by source",
+     "%21 = gather %1, %3 {end = 1}\n %29 = scatter %1, %21 {end = 0, red = 0}\n" PRODUCT},
+    {"of a sum, scaled", "%29 = mul %18, %20\n" PRODUCT},
+    {"of a sum, scaled from the left", "%29 = mul %20, %18\n" PRODUCT},
+    {"of a sum, scaled by what is no number a row", "%29 = mul %4, %18\n" PRODUCT},
+    {"of a sum, divided", "%29 = div %18, %20\n" PRODUCT},
+    {"of a quotient by a sum", "%21 = abs %18\n %22 = add %21, %4\n %29 = div %20, %22\n" PRODUCT},
+    {"of a sum, scaled by a number", "%21 = const {value = 3} : node f32[6]\n %29 = mul %18, %21\n" PRODUCT},
+    {"of a sum of scaled messages", "%21 = mul %12, %17\n %29 = scatter %1, %21 {end = 1}\n" PRODUCT},
+    {"of a sum of what edges have", "%21 = mul %12, %6\n %29 = scatter %1, %21 {end = 1}\n" PRODUCT},
+    {"of a sum of two sums",
+     "%21 = gather %2, %4 {end = 0}\n %22 = scatter %2, %21 {end = 1}\n %29 = add %18, %22\n" PRODUCT},
+    {"of a difference of two sums",
+     "%21 = gather %2, %4 {end = 0}\n %22 = scatter %2, %21 {end = 1}\n %29 = sub %18, %22\n" PRODUCT},
+    {"of a sum and a row", "%29 = add %18, %4\n" PRODUCT},
+    {"of a row less a sum", "%29 = sub %4, %18\n" PRODUCT},
+    {"of a sum of sums", "%21 = gather %1, %18 {end = 0}\n %29 = scatter %1, %21 {end = 1}\n" PRODUCT},
+    {"of a sum that is read twice", "%29 = mul %18, %20\n %30 = matmul %29, %9\n %31 = reduce %18 {axes = 1}\n"
+                                    " %32 = reshape %31 : node f32[1]\n %33 = broadcast %32 : node f32[3]\n"
+                                    " %34 = add %30, %33\n"},
+    {"of a wide product", "%21 = matmul %4, %10\n %22 = gather %1, %21 {end = 0}\n"
+                          " %29 = scatter %1, %22 {end = 1}\n" PRODUCT},
+    /* fuse, lower */
+    {"a sum over another graph", "%21 = gather %2, %18 {end = 1}\n %22 = gather %2, %4 {end = 0}\n %23 = mul %21, %22\n"
+                                 " %24 = scatter %2, %23 {end = 1, red = 0}\n %25 = add %24, %18\n"},
+    {"a sum by the other end", "%21 = gather %1, %18 {end = 0}\n %22 = add %21, %13\n"
+                               " %23 = scatter %1, %22 {end = 0, red = 0}\n %24 = add %23, %18\n"},
+    {"a part of a row at both ends",
+     "%21 = reshape %4 : node f32[1, 6]\n %22 = broadcast %21 : node f32[4, 6]\n"
+     " %23 = gather %1, %22 {end = 0}\n %24 = gather %1, %22 {end = 1}\n %25 = sub %23, %24\n"
+     " %26 = scatter %1, %25 {end = 1, red = 0}\n"},
+    {"a sum of a row at both ends",
+     "%21 = reduce %4 {axes = 1}\n %22 = gather %1, %21 {end = 0}\n %23 = gather %1, %21 {end = 1}\n"
+     " %24 = sub %22, %23\n %25 = scatter %1, %24 {end = 1, red = 0}\n"},
+    {"large plain tensors of several sizes",
+     "%21 = broadcast %11 : f32[50, 6]\n %22 = mul %21, %21\n %23 = broadcast %11 : f32[60, 6]\n %24 = exp %23\n"
+     " %25 = reduce %22 {axes = 1}\n %26 = reduce %24 {axes = 1}\n %27 = add %25, %26\n"},
+    {"a maximum of rows that are lanes",
+     "%21 = mul %5, %5\n %22 = space_reduce %21 {red = 1}\n %23 = broadcast %22 : node f32[]\n %24 = sub %21, %23\n"},
+};
+
+enum { RULES = sizeof rules / sizeof *rules, SEEDS = 4 };
+
+/* Values are numbered in order: makes it so for what follows the prelude. */
+static void renumber(char *text)
+{
+    int to[64], n = 20;
+    for (int k = 0; k < 64; k++) to[k] = k <= n ? k : 0;
+    for (char *p = strchr(text, '%'); p; p = strchr(p + 1, '%')) {
+        int k = atoi(p + 1);
+        if (k <= 20 || k >= 64) continue;
+        if (!to[k]) to[k] = ++n;
+        p[1] = (char)('0' + to[k] / 10);
+        p[2] = (char)('0' + to[k] % 10);
+    }
+}
+
+START_TEST(rule)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        gn_arena a;
+        gir_program *p;
+        gn_arena_init(&a);
+        char *text = gn_arena_printf(&a, "program @rule {\n%s %s}\n", prelude, rules[_i][1]);
+        renumber(text);
+        gn_status *s = gir_parse(&a, text, strlen(text), "rules", &p);
+        ck_assert_msg(!s, "%s: %s", rules[_i][0], gn_status_message(s));
+        gir_output_add(p, GIR_OUTPUT, "out", p->nodes.n - 1);
+        gir_env env = random_gir_env(&a, p, seed, NULL);
+        unsigned all = (1u << RUN_MODE_COUNT) - 1;
+        s = run_every_way(p, &env, all, seed ? 0 : 1, NULL);
+        ck_assert_msg(!s, "%s, seed %d: %s (%s:%d)\n%s", rules[_i][0], (int)seed, gn_status_message(s), s->file,
+                      s->line, text);
+        gn_arena_free(&a);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("rules");
+    tcase_add_loop_test(t, rule, 0, RULES);
+    tcase_set_timeout(t, 120);
+    Suite *suite = suite_create("rules");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
