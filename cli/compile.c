@@ -16,9 +16,9 @@ enum { MAX_UNITS = 6 };
 static int units_of(const gn_session *s, named_unit *u)
 {
     const named_unit all[MAX_UNITS] = {
-        {"eval_prepare", s->eval.prepare_code},         {"eval", s->eval.code},
-        {"step_prepare", s->step.prepare_code},         {"step", s->step.code},
-        {"val_loss_prepare", s->val_loss.prepare_code}, {"val_loss", s->val_loss.code},
+        {"eval_prepare", s->build.eval.prepare_code},         {"eval", s->build.eval.code},
+        {"step_prepare", s->build.step.prepare_code},         {"step", s->build.step.code},
+        {"val_loss_prepare", s->build.val_loss.prepare_code}, {"val_loss", s->build.val_loss.code},
     };
     int n = 0;
     for (int k = 0; k < MAX_UNITS; k++)
@@ -111,9 +111,9 @@ static void report(const gn_cli *cli, const gn_session *s)
     printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
     for (int k = 0; k < s->model->n_defaults; k++) printf("  %s\n", s->model->defaults_used[k]);
     for (int k = 0; k < n; k++) {
-        const gn_instance *in = u[k].code == s->eval.code   ? s->eval.instance
-                                : u[k].code == s->step.code ? s->step.instance
-                                                            : NULL;
+        const gn_instance *in = u[k].code == s->build.eval.code   ? s->build.eval.instance
+                                : u[k].code == s->build.step.code ? s->build.step.instance
+                                                                  : NULL;
         report_unit(&u[k], in);
         if (cli->opt.verbose) {
             gn_buf b = {.arena = cli->arena};
@@ -121,13 +121,13 @@ static void report(const gn_cli *cli, const gn_session *s)
             if (b.n) fputs(b.p, stdout);
         }
     }
-    const gn_codegen_stats *c = &s->code.stats;
+    const gn_codegen_stats *c = &s->build.code.stats;
     printf("%d kernels, %d distinct, %" PRId64
            " bytes of code in %.1f ms (LLVM, all threads: build %.1f, optimise %.1f, "
            "emit %.1f; load %.1f)\n",
-           s->code.kernels, s->code.distinct, c->code_bytes, s->code.ms, c->build_ms, c->optimise_ms, c->emit_ms,
-           c->load_ms);
-    printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->compile_ms);
+           s->build.code.kernels, s->build.code.distinct, c->code_bytes, s->build.code.ms, c->build_ms, c->optimise_ms,
+           c->emit_ms, c->load_ms);
+    printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->build.ms);
 }
 
 static void json_unit(gn_json *j, const named_unit *u)
@@ -157,12 +157,12 @@ static void report_json(const gn_session *s)
     gn_json_array(&j, "programs");
     for (int k = 0; k < n; k++) json_unit(&j, &u[k]);
     gn_json_end(&j);
-    gn_json_int(&j, "kernels", s->code.kernels);
-    gn_json_int(&j, "distinct_kernels", s->code.distinct);
-    gn_json_int(&j, "code_bytes", s->code.stats.code_bytes);
-    gn_json_double(&j, "code_ms", s->code.ms);
+    gn_json_int(&j, "kernels", s->build.code.kernels);
+    gn_json_int(&j, "distinct_kernels", s->build.code.distinct);
+    gn_json_int(&j, "code_bytes", s->build.code.stats.code_bytes);
+    gn_json_double(&j, "code_ms", s->build.code.ms);
     gn_json_double(&j, "frontend_ms", s->frontend_ms);
-    gn_json_double(&j, "compile_ms", s->frontend_ms + s->compile_ms);
+    gn_json_double(&j, "compile_ms", s->frontend_ms + s->build.ms);
     gn_json_int(&j, "peak_bytes", gn_session_peak_bytes(s));
     gn_json_end(&j);
 }

@@ -157,8 +157,8 @@ bool gn_cli_note_of(const gn_unit_report *u, const gn_pass_note *n)
 static void print_passes(gn_arena *a, const gn_session *s, const gn_unit_report *u)
 {
     printf("\npasses that changed something, values before and after:\n");
-    for (uint32_t k = 0; k < s->notes.n; k++) {
-        const gn_pass_note *n = &s->notes.p[k];
+    for (uint32_t k = 0; k < s->build.notes.n; k++) {
+        const gn_pass_note *n = &s->build.notes.p[k];
         if (!gn_cli_note_of(u, n)) continue;
         gn_buf b = {.arena = a};
         gn_buf_printf(&b, "%s%d to %d:", strcmp(n->program, u->name) ? "(once) " : "", n->before, n->after);
@@ -268,7 +268,7 @@ static gn_status *report(gn_cli *cli, gn_session *s)
     gn_unit_report u;
     bool step = s->opt.train;
     GN_TRY(gn_ceilings_measure(cli->arena, s->pool, &c));
-    GN_TRY(gn_explain_unit(cli->arena, step ? "step" : "eval", step ? &s->step : &s->eval, &c, 300, &u));
+    GN_TRY(gn_explain_unit(cli->arena, step ? "step" : "eval", step ? &s->build.step : &s->build.eval, &c, 300, &u));
     if (cli->opt.json) {
         gn_cli_explain_json(cli, s, &c, &u);
         return NULL;

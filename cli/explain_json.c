@@ -66,8 +66,8 @@ static void prepared(gn_json *j, gn_arena *a, const gn_unit_report *u)
 static void passes(gn_json *j, const gn_session *s, const gn_unit_report *u)
 {
     gn_json_array(j, "passes");
-    for (uint32_t k = 0; k < s->notes.n; k++) {
-        const gn_pass_note *n = &s->notes.p[k];
+    for (uint32_t k = 0; k < s->build.notes.n; k++) {
+        const gn_pass_note *n = &s->build.notes.p[k];
         if (!gn_cli_note_of(u, n)) continue;
         gn_json_object(j, NULL);
         gn_json_string(j, "program", n->program);

@@ -49,9 +49,9 @@ static gn_status *report_json(const gn_session *s, double *us, int64_t n)
     gn_json_end(&j);
     GN_TRY(json_metrics(&j, s));
     gn_cli_json_times(&j, "infer_us", us, n);
-    gn_json_double(&j, "compile_ms", s->frontend_ms + s->compile_ms);
+    gn_json_double(&j, "compile_ms", s->frontend_ms + s->build.ms);
     gn_json_double(&j, "read_ms", s->read_ms);
-    gn_json_double(&j, "prepare_ms", s->eval.prepare_ms);
+    gn_json_double(&j, "prepare_ms", s->build.eval.prepare_ms);
     gn_json_int(&j, "peak_bytes", gn_session_peak_bytes(s));
     gn_json_end(&j);
     return NULL;
@@ -68,7 +68,7 @@ static void report_text(const gn_session *s, double *us, int64_t n, bool trained
                gn_cli_percent(val, gn_session_accuracy(s, d->val_mask), 2),
                gn_cli_percent(test, gn_session_accuracy(s, d->test_mask), 2));
     printf("inference %.1f us (median of %lld), compiled in %.1f ms\n", gn_cli_median(us, n), (long long)n,
-           s->frontend_ms + s->compile_ms);
+           s->frontend_ms + s->build.ms);
 }
 
 static gn_status *run_session(gn_cli *cli, gn_session *s)
@@ -77,13 +77,13 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     int64_t n = cli->opt.repeat > 0 ? cli->opt.repeat : 1;
     double *us = GN_NEW_N(cli->arena, double, n);
     if (n > 1) gn_session_eval(s);
-    if (cli->opt.verbose) gn_instance_profile(s->eval.instance, true);
+    if (cli->opt.verbose) gn_instance_profile(s->build.eval.instance, true);
     for (int64_t k = 0; k < n; k++) {
         double t0 = gn_now_ms();
         gn_session_eval(s);
         us[k] = (gn_now_ms() - t0) * 1e3;
     }
-    if (cli->opt.verbose) gn_cli_profile("eval", &s->eval);
+    if (cli->opt.verbose) gn_cli_profile("eval", &s->build.eval);
     if (cli->opt.predictions) GN_TRY(gn_cli_write_predictions(cli, s));
     if (cli->opt.json) return report_json(s, us, n);
     report_text(s, us, n, cli->opt.weights != NULL);

@@ -71,9 +71,9 @@ static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fi
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
     gn_cli_json_times(&j, "step_us", x, steps);
-    gn_json_double(&j, "compile_ms", s->frontend_ms + s->compile_ms);
+    gn_json_double(&j, "compile_ms", s->frontend_ms + s->build.ms);
     gn_json_double(&j, "read_ms", s->read_ms);
-    gn_json_double(&j, "prepare_ms", s->eval.prepare_ms + s->step.prepare_ms);
+    gn_json_double(&j, "prepare_ms", s->build.eval.prepare_ms + s->build.step.prepare_ms);
     gn_json_int(&j, "peak_bytes", gn_session_peak_bytes(s));
     gn_json_end(&j);
 }
@@ -93,7 +93,7 @@ static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fi
     if (n > 1 && !isnan(mean))
         printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
     printf("step %.1f us (median), compiled in %.1f ms, peak %.1f MB\n", gn_cli_median(x, steps),
-           s->frontend_ms + s->compile_ms, (double)gn_session_peak_bytes(s) / 1e6);
+           s->frontend_ms + s->build.ms, (double)gn_session_peak_bytes(s) / 1e6);
 }
 
 static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n)
@@ -118,9 +118,9 @@ static gn_status *train(gn_cli *cli)
     gn_cli_describe(cli, s);
     int64_t n = cli->opt.seeds > 0 ? cli->opt.seeds : 1;
     gn_fit *fits = GN_NEW_N(cli->arena, gn_fit, n);
-    if (cli->opt.verbose) gn_instance_profile(s->step.instance, true);
+    if (cli->opt.verbose) gn_instance_profile(s->build.step.instance, true);
     gn_status *status = fit_all(cli, s, fits, n);
-    if (cli->opt.verbose) gn_cli_profile("step", &s->step);
+    if (cli->opt.verbose) gn_cli_profile("step", &s->build.step);
     if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
     if (!status && cli->opt.predictions) status = gn_cli_write_predictions(cli, s);
     if (!status) cli->opt.json ? report_json(cli, s, fits, n) : report_text(cli, s, fits, n);

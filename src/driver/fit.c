@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-void gn_session_eval(gn_session *s) { gn_instance_run(s->eval.instance); }
+void gn_session_eval(gn_session *s) { gn_instance_run(s->build.eval.instance); }
 
 const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
     int64_t elems = 0;
-    const float *out = gn_instance_output(s->eval.instance, "out", &elems);
+    const float *out = gn_instance_output(s->build.eval.instance, "out", &elems);
     *classes = s->data->n_nodes ? elems / s->data->n_nodes : 0;
     return out;
 }
@@ -65,9 +65,9 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
     const gn_train_spec *t = &s->model->train;
     double loss = INFINITY;
     bool chosen, improved;
-    if (t->monitor_loss && s->val_loss.instance) {
-        gn_instance_run(s->val_loss.instance);
-        loss = loss_of(&s->val_loss);
+    if (t->monitor_loss && s->build.val_loss.instance) {
+        gn_instance_run(s->build.val_loss.instance);
+        loss = loss_of(&s->build.val_loss);
     }
     judge(t, b, e->val_acc, loss, &chosen, &improved);
     if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
@@ -96,10 +96,14 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     out->loss = NAN;
     for (int64_t k = 0; k < n && !stop; k++) {
         double t0 = gn_now_ms();
-        gn_instance_run(s->step.instance);
+        gn_instance_run(s->build.step.instance);
         if (k < MAX_STEPS) step_us[out->n_steps++] = (gn_now_ms() - t0) * 1e3;
-        gn_epoch e = {
-            .epoch = k + 1, .epochs = n, .loss = loss_of(&s->step), .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
+        gn_epoch e = {.epoch = k + 1,
+                      .epochs = n,
+                      .loss = loss_of(&s->build.step),
+                      .train_acc = NAN,
+                      .val_acc = NAN,
+                      .test_acc = NAN};
         out->loss = e.loss;
         out->epochs = k + 1;
         if (!isfinite(e.loss))

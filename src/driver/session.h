@@ -5,28 +5,9 @@
 #ifndef GN_DRIVER_SESSION_H
 #define GN_DRIVER_SESSION_H
 
-#include "driver/compile.h"
-#include "frontend/frontend.h"
+#include "driver/build.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/metrics.h"
-#include "runtime/exec.h"
-#include "runtime/state.h"
-
-/* Compile modes, torch.compile's names.  What each switches on is in session.c, and only there. */
-#define GN_MODES(X)                                                                                                    \
-    X(EAGER, "eager")                                                                                                  \
-    X(DEFAULT, "default")                                                                                              \
-    X(REDUCE_OVERHEAD, "reduce-overhead")                                                                              \
-    X(MAX_AUTOTUNE, "max-autotune")                                                                                    \
-    X(MAX_AUTOTUNE_NO_CUDAGRAPHS, "max-autotune-no-cudagraphs")
-typedef enum gn_mode {
-#define X(id, text) GN_MODE_##id,
-    GN_MODES(X)
-#undef X
-        GN_MODE_COUNT
-} gn_mode;
-extern const char *const gn_mode_name[GN_MODE_COUNT];
-gn_mode gn_mode_by_name(const char *name); /* GN_MODE_COUNT when there is none */
 
 typedef struct gn_session_options {
     const char *path;  /* of the model */
@@ -48,36 +29,18 @@ typedef struct gn_session_options {
     bool no_code;        /* for --emit: no machine code, nothing can be run */
 } gn_session_options;
 
-/* What one run of a pass did: how many values of each operator it left more (or less) than there were. */
-typedef struct gn_pass_note {
-    const char *program, *pass;
-    int before, after; /* values */
-    int change[GIR_OP_COUNT];
-} gn_pass_note;
-
-typedef struct gn_unit {              /* one program, compiled and bound */
-    gn_compiled *code, *prepare_code; /* prepare: NULL when nothing can be computed ahead */
-    gn_instance *instance, *prepare;
-    double prepare_ms;
-} gn_unit;
-
 typedef struct gn_session {
     gn_arena *arena;
     gn_session_options opt;
     gn_dataset *data;
     gn_ast *ast;
     gn_model *model;
-    gir_program *step_gir;
     gn_graph *graph, *x_pattern;
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
     gn_state state;
     gn_pool *pool;
-    gn_unit eval, step, val_loss;
-    gn_image *image; /* code of all units */
-    gn_code_report code;
-    double read_ms, frontend_ms, compile_ms;
-    int pass_count;
-    GN_VEC(gn_pass_note) notes; /* of passes that changed something */
+    gn_build build;
+    double read_ms, frontend_ms;
 } gn_session;
 
 GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);

@@ -7,7 +7,4 @@
 /* A whole text file into the arena. GN_ERR_IO. */
 GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n);
 
-/* The loss program with gradients and optimizer. */
-GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out);
-
 #endif

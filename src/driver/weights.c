@@ -1,5 +1,6 @@
 /* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch Geometric. */
 #include "driver/session_impl.h"
+
 #include "base/map.h"
 #include "runtime/data/tensorfile.h"
 
@@ -29,10 +30,10 @@ static char *copy_string(const char *s)
     return c ? memcpy(c, s, n) : NULL;
 }
 
-static gn_status *fill_file(const gn_session *s, gn_tensor_file *f)
+static gn_status *fill_file(const gn_model *m, const gn_state *s, gn_tensor_file *f)
 {
-    for (int k = 0; k < s->model->n_params; k++) {
-        const gn_param *p = &s->model->params[k];
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
         gn_named_tensor *t = &f->tensors[f->n++];
         t->elem = GN_F32;
         t->rank = p->file_rank;
@@ -40,20 +41,20 @@ static gn_status *fill_file(const gn_session *s, gn_tensor_file *f)
         t->name = copy_string(p->file_name);
         t->data = malloc((size_t)gir_row_elems(&p->type) * sizeof(float) + 1);
         if (!t->name || !t->data) GN_FAIL(GN_ERR_NOMEM, "weights of '%s' do not fit memory", p->file_name);
-        copy_layout(p, true, gn_state_find(&s->state, p->name)->data, t->data);
+        copy_layout(p, true, gn_state_find(s, p->name)->data, t->data);
     }
     return NULL;
 }
 
-gn_status *gn_session_save(const gn_session *s, const char *path)
+gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path)
 {
     gn_tensor_file *f = calloc(1, sizeof *f);
-    if (f) f->tensors = calloc((size_t)s->model->n_params + 1, sizeof *f->tensors);
+    if (f) f->tensors = calloc((size_t)m->n_params + 1, sizeof *f->tensors);
     if (!f || !f->tensors) {
         free(f);
         GN_FAIL(GN_ERR_NOMEM, "no memory to write %s", path);
     }
-    gn_status *status = fill_file(s, f);
+    gn_status *status = fill_file(m, s, f);
     if (!status) status = gn_safetensors_write(path, f);
     gn_tensor_file_free(f);
     return status;
@@ -67,19 +68,20 @@ static void shape_text(char *out, size_t size, int rank, const int64_t *dim)
     if (n < size) snprintf(out + n, size - n, "]");
 }
 
-static gn_status *missing(const gn_session *s, const char *path, const gn_tensor_file *f, const char *name)
+static gn_status *missing(const char *path, const gn_tensor_file *f, const char *name)
 {
-    const char **names = GN_NEW_N(s->arena, const char *, f->n + 1);
-    for (int k = 0; k < f->n; k++) names[k] = f->tensors[k].name;
-    const char *near = gn_nearest(name, names, (size_t)f->n);
+    const char **names = calloc((size_t)f->n + 1, sizeof *names);
+    for (int k = 0; names && k < f->n; k++) names[k] = f->tensors[k].name;
+    const char *near = names ? gn_nearest(name, names, (size_t)f->n) : NULL;
+    free(names);
     if (near) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'; did you mean '%s'?", path, name, near);
     GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s' (it has %d tensors)", path, name, f->n);
 }
 
-static gn_status *load_one(gn_session *s, const char *path, const gn_tensor_file *f, const gn_param *p)
+static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p)
 {
     const gn_named_tensor *t = gn_tensor_file_find(f, p->file_name);
-    if (!t) return missing(s, path, f, p->file_name);
+    if (!t) return missing(path, f, p->file_name);
     bool fits = t->rank == p->file_rank && t->elem == GN_F32;
     for (int d = 0; fits && d < t->rank; d++) fits = t->dim[d] == p->file_dim[d];
     if (!fits) {
@@ -89,18 +91,62 @@ static gn_status *load_one(gn_session *s, const char *path, const gn_tensor_file
         GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, p->file_name, gn_elem_name(t->elem),
                 have, want);
     }
-    copy_layout(p, false, t->data, gn_state_find(&s->state, p->name)->data);
     return NULL;
 }
 
-gn_status *gn_session_load(gn_session *s, const char *path)
+gn_status *gn_weights_load(const gn_model *m, gn_state *s, const char *path)
 {
     gn_tensor_file *f;
     GN_TRY(gn_safetensors_read(path, &f));
     gn_status *status = NULL;
-    for (int k = 0; k < s->model->n_params && !status; k++) status = load_one(s, path, f, &s->model->params[k]);
+    for (int k = 0; k < m->n_params && !status; k++) status = check_one(path, f, &m->params[k]);
+    for (int k = 0; k < m->n_params && !status; k++) {
+        const gn_param *p = &m->params[k];
+        copy_layout(p, false, gn_tensor_file_find(f, p->file_name)->data, gn_state_find(s, p->name)->data);
+    }
     gn_tensor_file_free(f);
     return status;
+}
+
+gn_status *gn_session_save(const gn_session *s, const char *path) { return gn_weights_save(s->model, &s->state, path); }
+gn_status *gn_session_load(gn_session *s, const char *path) { return gn_weights_load(s->model, &s->state, path); }
+
+/* States ------------------------------------------------------------------------------------------------------------ */
+
+static gn_status *add_program(const gir_program *p, gn_state *s)
+{
+    if (!p) return NULL;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op != GIR_STATE || gn_state_find(s, n->attr.name)) continue;
+        GN_TRY(gn_state_add(s, n->attr.name, (gn_elem)n->type.elem, 1, gir_row_elems(&n->type)));
+    }
+    return NULL;
+}
+
+gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
+{
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        GN_TRY(gn_state_add(s, p->name, (gn_elem)p->type.elem, 1, gir_row_elems(&p->type)));
+    }
+    GN_TRY(add_program(m->eval, s));
+    GN_TRY(add_program(b->step_gir, s));
+    return add_program(m->val_loss, s);
+}
+
+gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
+{
+    gn_fill zeros = {.kind = GN_FILL_ZEROS};
+    for (int k = 0; k < s->n; k++) GN_TRY(gn_state_fill(s, s->tensors[k].name, zeros, seed));
+    for (int k = 0; k < m->n_params; k++) {
+        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT, GN_FILL_UNIFORM,
+                                             GN_FILL_NORMAL};
+        const gn_param *p = &m->params[k];
+        gn_fill f = {.kind = kinds[p->init], .a = p->a, .b = p->b};
+        GN_TRY(gn_state_fill(s, p->name, f, seed));
+    }
+    return gn_state_find(s, "rng.seed") ? gn_state_set_int(s, "rng.seed", (int64_t)seed) : NULL;
 }
 
 gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n)

@@ -49,12 +49,12 @@ static void add(bits *b, const void *data_, size_t n)
 static bits train(gn_session *s)
 {
     bits b = {NULL, 0};
-    for (int k = 0; k < STEPS; k++) gn_instance_run(s->step.instance);
+    for (int k = 0; k < STEPS; k++) gn_instance_run(s->build.step.instance);
     for (int k = 0; k < s->state.n; k++) {
         const gn_state_tensor *t = &s->state.tensors[k];
         add(&b, t->data, (size_t)(t->rows * t->row_elems) * gn_elem_size(t->elem));
     }
-    add(&b, gn_instance_output(s->step.instance, "loss", NULL), sizeof(float));
+    add(&b, gn_instance_output(s->build.step.instance, "loss", NULL), sizeof(float));
     return b;
 }
 
@@ -84,7 +84,7 @@ static bits run(const setup *c)
     need(gn_session_new(&a, &o, &s), c);
     bits first = train(s);
     need(gn_session_reset(s, 7), c);
-    gn_instance_poison(s->step.instance);
+    gn_instance_poison(s->build.step.instance);
     bits second = train(s);
     ck_assert_msg(same(first, second), "%s on %s, %s: two runs differ", c->model, c->data ? c->data : "karate",
                   gn_mode_name[c->mode]);

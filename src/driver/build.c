@@ -1,0 +1,114 @@
+#include "driver/build.h"
+
+#include "driver/session_impl.h"
+
+#include <string.h>
+
+const char *const gn_mode_name[GN_MODE_COUNT] = {
+#define X(id, text) text,
+    GN_MODES(X)
+#undef X
+};
+
+gn_mode gn_mode_by_name(const char *name)
+{
+    for (int k = 0; k < GN_MODE_COUNT; k++)
+        if (!strcmp(name, gn_mode_name[k])) return (gn_mode)k;
+    return GN_MODE_COUNT;
+}
+
+/* Built with AddressSanitizer, gnnc checks the code that it generates too. */
+#if defined(__SANITIZE_ADDRESS__)
+static const bool sanitized = true;
+#elif defined(__has_feature)
+static const bool sanitized = __has_feature(address_sanitizer);
+#else
+static const bool sanitized = false;
+#endif
+
+typedef struct builder {
+    gn_arena *arena;
+    gn_build_options opt;
+    gn_build *out;
+} builder;
+
+static void note_pass(void *ctx, const char *pass, const gir_program *in, const gir_program *out)
+{
+    builder *z = ctx;
+    gn_pass_note n = {
+        .program = out->name, .pass = pass, .before = (int)in->nodes.n - 1, .after = (int)out->nodes.n - 1};
+    bool any = false;
+    for (gir_id v = 1; v < in->nodes.n; v++) n.change[gir_at(in, v)->op]--;
+    for (gir_id v = 1; v < out->nodes.n; v++) n.change[gir_at(out, v)->op]++;
+    for (int k = 0; k < GIR_OP_COUNT; k++) any = any || n.change[k];
+    if (any) GN_PUSH(z->arena, z->out->notes, n);
+}
+
+/* `fixed`: data are the same in every run, as they are while a model trains. */
+static gn_compile_options options_of(builder *z, bool fixed)
+{
+    static const char *const sparse[] = {"x"};
+    static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
+    gn_compile_options o = {.index = z->opt.index, .n_hints = z->opt.n_hints, .hints = z->opt.hints};
+    o.pass.fixed = data;
+    o.pass.n_fixed = fixed && gn_is_on(z->opt.without.decisions, GN_DO_HOIST) ? sizeof data / sizeof *data : 0;
+    o.pass.sparse = sparse;
+    o.pass.without = z->opt.without;
+    bool sparse_on = z->opt.mode != GN_MODE_EAGER && gn_is_on(z->opt.without.decisions, GN_DO_SPARSE);
+    o.pass.n_sparse = sparse_on && z->opt.sparse;
+    o.pass.limit = z->opt.pass_limit;
+    o.pass.eager = z->opt.mode == GN_MODE_EAGER;
+    o.pass.verify = true;
+    o.pass.after = note_pass;
+    o.pass.ctx = z;
+    o.code.opt_level = z->opt.mode == GN_MODE_EAGER ? 0 : 1;
+    o.code.sanitize = z->opt.sanitize || sanitized;
+    o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
+    o.code.off = z->opt.without.decisions;
+    return o;
+}
+
+/* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
+ * where it finds little left to do. */
+static gn_status *compile_unit(builder *z, const gir_program *p, bool keep_data, gn_unit *u)
+{
+    if (!p) return NULL;
+    gn_compile_options o = options_of(z, keep_data);
+    gir_program *whole, *prepare, *rest;
+    GN_TRY(gn_passes_run(z->arena, p, &o.pass, &z->out->pass_count, &whole));
+    prepare = NULL;
+    rest = whole;
+    if (!o.pass.eager && gn_is_on(o.pass.without.decisions, GN_DO_HOIST))
+        GN_TRY(gn_pass_hoist(z->arena, whole, o.pass.n_fixed, o.pass.fixed, &prepare, &rest));
+    if (prepare) GN_TRY(gn_compile(z->arena, prepare, &o, &z->out->pass_count, &u->prepare_code));
+    return gn_compile(z->arena, rest, &o, &z->out->pass_count, &u->code);
+}
+
+static gn_status *make_code(builder *z)
+{
+    gn_build *b = z->out;
+    gn_compiled *all[] = {b->step.code,         b->eval.code,         b->val_loss.code,
+                          b->step.prepare_code, b->eval.prepare_code, b->val_loss.prepare_code};
+    int n = 0;
+    for (int k = 0; k < 6; k++)
+        if (all[k]) all[n++] = all[k];
+    gn_compile_options o = options_of(z, false);
+    return gn_compile_code(z->arena, n, all, &o.code, &b->image, &b->code);
+}
+
+gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out)
+{
+    builder z = {.arena = a, .opt = *opt, .out = out};
+    double t0 = gn_now_ms();
+    *out = (gn_build){0};
+    GN_TRY(compile_unit(&z, m->eval, false, &out->eval));
+    if (opt->train) {
+        gn_pass_options o = options_of(&z, opt->fixed).pass;
+        GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
+        GN_TRY(compile_unit(&z, out->step_gir, opt->fixed, &out->step));
+        GN_TRY(compile_unit(&z, m->val_loss, opt->fixed, &out->val_loss));
+    }
+    if (!opt->no_code) GN_TRY(make_code(&z));
+    out->ms = gn_now_ms() - t0;
+    return NULL;
+}

@@ -1,0 +1,96 @@
+/* Build: a model compiled, with no data yet; and what it takes to run it: units bound to data, a state for its weights.
+ *
+ * A build depends on the sizes that stand in a model (features, classes), never on those of a graph. */
+#ifndef GN_DRIVER_BUILD_H
+#define GN_DRIVER_BUILD_H
+
+#include "driver/compile.h"
+#include "frontend/frontend.h"
+#include "runtime/exec.h"
+#include "runtime/state.h"
+
+/* Compile modes, torch.compile's names.  What each switches on is in build.c, and only there. */
+#define GN_MODES(X)                                                                                                    \
+    X(EAGER, "eager")                                                                                                  \
+    X(DEFAULT, "default")                                                                                              \
+    X(REDUCE_OVERHEAD, "reduce-overhead")                                                                              \
+    X(MAX_AUTOTUNE, "max-autotune")                                                                                    \
+    X(MAX_AUTOTUNE_NO_CUDAGRAPHS, "max-autotune-no-cudagraphs")
+typedef enum gn_mode {
+#define X(id, text) GN_MODE_##id,
+    GN_MODES(X)
+#undef X
+        GN_MODE_COUNT
+} gn_mode;
+extern const char *const gn_mode_name[GN_MODE_COUNT];
+gn_mode gn_mode_by_name(const char *name); /* GN_MODE_COUNT when there is none */
+
+/* What one run of a pass did: how many values of each operator it left more (or less) than there were. */
+typedef struct gn_pass_note {
+    const char *program, *pass;
+    int before, after; /* values */
+    int change[GIR_OP_COUNT];
+} gn_pass_note;
+
+typedef struct gn_unit {              /* one program, compiled and (see gn_unit_bind) bound */
+    gn_compiled *code, *prepare_code; /* prepare: NULL when nothing can be computed ahead */
+    gn_instance *instance, *prepare;
+    double prepare_ms;
+} gn_unit;
+
+typedef struct gn_build_options {
+    gn_mode mode;
+    gn_elem index;      /* of graph arrays: I32 unless a count needs I64 */
+    bool sparse;        /* x is bound as CSR */
+    bool train;         /* make the training step too, and the validation loss where the model wants one */
+    bool fixed;         /* training: data are the same in every step; what depends on them alone is computed once */
+    bool sanitize;      /* bounds checks in generated code */
+    bool no_code;       /* no machine code: nothing can be run */
+    int pass_limit;     /* -1: all */
+    int threads;        /* that compile; 0: as many as there are processors */
+    gn_without without; /* passes and decisions that are switched off */
+    int n_hints;        /* sizes to expect, for schedules */
+    const low_hint *hints;
+} gn_build_options;
+
+typedef struct gn_build {
+    gn_unit eval, step, val_loss; /* code NULL where there is none */
+    gir_program *step_gir;
+    gn_image *image; /* code of all units; end it with gn_image_free */
+    gn_code_report code;
+    int pass_count;
+    GN_VEC(gn_pass_note) notes; /* of passes that changed something */
+    double ms;
+} gn_build;
+
+/* Everything but the image lives in the arena. */
+GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out);
+
+/* The loss program with gradients and optimizer. */
+GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out);
+
+/* bind.c ---------------------------------------------------------------------------------------------------------- */
+
+/* Makes the unit's instances, and runs once what can be computed ahead.  `tensors` has room for `more` = what
+ * gn_unit_kept says behind its n.  `like` (may be NULL): a live instance to share derived graphs with.  On failure the
+ * unit has no instances. */
+GN_NODISCARD gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n,
+                                     gn_binding *tensors, gn_pool *pool, const gn_instance *like);
+int gn_unit_kept(const gn_unit *u); /* values that are computed ahead */
+void gn_unit_release(gn_unit *u);   /* instances alone; the code stays */
+bool gn_unit_reads(const gn_unit *u, gn_slot_kind kind, const char *name);
+bool gn_unit_reads_pattern(const gn_unit *u); /* of x */
+
+/* weights.c ------------------------------------------------------------------------------------------------------- */
+
+/* Adds the tensors that the model's programs keep: weights, moments, counters. */
+GN_NODISCARD gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s);
+/* Fresh weights and counters. */
+GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed);
+
+/* Weights to and from safetensors, under PyTorch Geometric's names and layouts.  Loading: GN_ERR_DATA names a missing
+ * tensor (and the nearest there is) or a shape that does not fit (expected and found); then nothing was loaded. */
+GN_NODISCARD gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path);
+GN_NODISCARD gn_status *gn_weights_load(const gn_model *m, gn_state *s, const char *path);
+
+#endif
