@@ -40,11 +40,11 @@ asan tsan: %: setup-check
 	cmake --build build-$@ -j$(JOBS)
 	ctest --preset $@ -j$(JOBS)
 
-# Every fuzzer for FUZZ_SECONDS, from the corpus that the tests replay.
-# Faults planted one at a time; hours. MUTATE=--check compares the table with the sources only.
-mutate:
+# Faults planted one at a time; an hour. MUTATE="--build DIR --share 1/2" in one terminal and 2/2 in another: half of that.
+mutate: setup-test
 	python3 tests/mutate/mutate.py $(MUTATE)
 
+# Every fuzzer for FUZZ_SECONDS, from the corpus that the tests replay.
 fuzz: setup-check
 	@$(MAKE) --no-print-directory build-fuzz/build.ninja
 	cmake --build build-fuzz -j$(JOBS)

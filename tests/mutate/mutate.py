@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 """Plants the faults of faults.txt one at a time and asks that a test catches each.
 
-    mutate.py [--build DIR] [--jobs N] [--only TEXT] [--list] [--check]
+    mutate.py [--build DIR] [--share K/N] [--new] [--jobs N] [--only TEXT] [--list] [--check]
 
-Works on a copy of the sources in DIR (a new temporary folder, or one of an earlier run), built without the CPU back end:
-what is tested is everything above it.  For each fault: edit, build, run the tests until one fails, put the text back.
+Works on a copy of the sources in DIR (a new temporary folder, or one of an earlier run).  For each fault: edit, build,
+run the tests of its room until one fails, put the text back.  Faults above the back end are tested in a build without
+LLVM; those of src/codegen and runtime in one with it.  DIR remembers which test caught a fault, and that one runs first
+the next time.  Several processes share the table: --share 1/2 takes every second fault, --share 2/2 the others; each has
+a folder of its own in DIR.  --new leaves out what DIR remembers as caught, for those who work on the table.
 A fault that does not compile is an error of the table, as is one whose text does not stand exactly where it says.
 Exit status 1 when a fault survives. --check compares the table with the sources and builds nothing."""
 import argparse
+import filecmp
+import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -18,19 +24,48 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "VERSION", "cmake", "src", "runtime", "include", "cli",
-          "stdlib", "samples", "tests")
-# Quick ones and those that know most first. (executable, environment)
-TESTS = (
-    ("test_gir_grad", {}),
-    ("test_gir_simplify", {}),
-    ("test_found", {}),
-    ("test_conform", {}),
-    ("test_random_forward", {"GNNC_RANDOM": "2000"}),
-    ("test_random_gradient", {"GNNC_RANDOM": "1000"}),
-    ("test_conform_code", {}),
+COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "bench", "cli", "cmake", "docs", "runtime", "samples", "src",
+          "stdlib", "tests")
+
+
+def some(test, programs):
+    """A few random programs: most faults need no more."""
+    return test, {"GNNC_RANDOM": str(programs), "CK_RUN_CASE": "batch"}
+
+
+RULES = ("test_rules", {})
+SMALL = ("test_found", {"CK_RUN_CASE": "found"})
+# What a fault under a path is tested with, from the quick to the long: (test, environment).  With the last column: in a
+# build with LLVM.  The first row that fits.
+ROOMS = (
+    ("src/codegen/", (
+        ("test_codegen_ops", {}), ("test_codegen_loops", {}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
+        RULES, some("test_random_forward", 48), SMALL, some("test_random_gradient", 48), ("test_conform_code", {}),
+        ("test_found", {}), some("test_random_forward", 600), some("test_random_gradient", 600)), True),
+    ("runtime/", (
+        ("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
+        ("test_runtime_state", {}), ("test_runtime_threads", {}), ("test_codegen_loader", {}),
+        ("test_data_synthetic", {}), some("test_random_forward", 48), ("test_found", {}), ("test_conform_code", {}),
+        ("test_threads", {}), some("test_random_forward", 400), some("test_random_gradient", 400)), True),
+    ("src/ir/kir", (
+        ("test_kir_simplify", {}), ("test_kir_eval", {}), some("test_random_forward", 64), SMALL,
+        some("test_random_gradient", 64), ("test_found", {}), ("test_conform_code", {}),
+        some("test_random_forward", 1000), some("test_random_gradient", 500)), False),
+    ("", (
+        ("test_gir_grad", {}), ("test_gir_simplify", {}), ("test_gir_train", {}), ("test_conform", {}),
+        RULES, some("test_random_forward", 64), SMALL, some("test_random_gradient", 64), ("test_found", {}),
+        ("test_conform_code", {}), some("test_random_forward", 1000), some("test_random_gradient", 500)), False),
 )
-LIMIT_S = 600  # a test that takes longer hangs, which is a way to fail
+MEMORY = 16 << 30  # bytes of address space that a test may take
+
+
+def label(test):
+    name, env = test
+    return " ".join([name, *env.values()])
+
+
+def room_of(path):
+    return next((tests, code) for prefix, tests, code in ROOMS if path.startswith(prefix))
 
 
 class Fault:
@@ -84,57 +119,103 @@ def write(path, text):
     os.utime(path, ns=(now, now))
 
 
-def copy_sources(to):
+def files_under(root):
+    """Paths of the copied files, relative to `root`."""
     for name in COPIED:
+        path = os.path.join(root, name)
+        if os.path.isfile(path):
+            yield name
+        for folder, _, files in os.walk(path):
+            for file in files:
+                yield os.path.relpath(os.path.join(folder, file), root)
+
+
+def copy_sources(to):
+    """Only what differs, with the present time: an earlier run may have left an object of a fault there."""
+    here = set(files_under(ROOT))
+    for name in set(files_under(to)) - here:
+        os.remove(os.path.join(to, name))
+    for name in here:
         source, target = os.path.join(ROOT, name), os.path.join(to, name)
-        if os.path.isdir(source):
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        elif os.path.exists(source):
-            shutil.copy2(source, target)
+        if not os.path.exists(target) or not filecmp.cmp(source, target, shallow=False):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copyfile(source, target)
 
 
 class Builder:
-    def __init__(self, folder, jobs):
-        self.source, self.build, self.jobs = os.path.join(folder, "source"), os.path.join(folder, "build"), jobs
-        os.makedirs(self.source, exist_ok=True)
-        copy_sources(self.source)
-        options = ["-DGNNC_LLVM=OFF", "-DCMAKE_C_FLAGS=-Wno-unused -w", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
-        self.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *options], check=True)
+    """A build of the copy, with or without LLVM."""
+
+    def __init__(self, folder, code, jobs):
+        self.source, self.jobs = os.path.join(folder, "source"), jobs
+        self.build = os.path.join(folder, "build-code" if code else "build")
+        self.limit = {}  # by label: seconds after which a test hangs, which is a way to fail
+        options = [f"-DGNNC_LLVM={'ON' if code else 'OFF'}", "-DGNNC_LLVM_SHARED=ON", "-DCMAKE_C_FLAGS=-w",
+                   "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2"]
+        made = self.run(["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", *options])
+        if made.returncode:
+            raise SystemExit(made.stdout[-2000:])
 
     @staticmethod
-    def run(command, check=False, **options):
-        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=check, **options)
+    def run(command, **options):
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
 
-    def make(self):
-        return self.run(["ninja", "-C", self.build, f"-j{self.jobs}", *(name for name, _ in TESTS)])
+    def make(self, test):
+        """None, or what the compiler says."""
+        built = self.run(["ninja", "-C", self.build, f"-j{self.jobs}", test[0]])
+        if not built.returncode:
+            return None
+        errors = [x for x in built.stdout.splitlines() if "error" in x]
+        return errors[0] if errors else built.stdout[-400:]
 
-    def failing_test(self):
-        """The first test that fails, and what it says; None."""
-        for name, more in TESTS:
-            env = {**os.environ, "CK_FORK": "no", "GNNC_SOURCE_DIR": self.source, "GNNC_RANDOM_TRIES": "0",
-                   "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal", **more}
-            try:
-                done = self.run([os.path.join(self.build, "tests", name)], cwd=self.source, env=env, timeout=LIMIT_S,
-                                errors="replace")
-            except subprocess.TimeoutExpired:
-                return name, "hangs"
-            if done.returncode:
-                lines = [x for x in done.stdout.splitlines() if re.search(r":[FE]:|seed \d+:", x)]
-                return name, (lines or [f"status {done.returncode}"])[0].strip()
-        return None
+    def fails(self, test):
+        """What the test says when it fails; None."""
+        name, more = test
+        env = {**os.environ, "CK_FORK": "no", "GNNC_SOURCE_DIR": self.source, "GNNC_RANDOM_TRIES": "0",
+               "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal", **more}
+        started = time.monotonic()
+        try:
+            done = self.run([os.path.join(self.build, "tests", name)], cwd=self.source, env=env, errors="replace",
+                            timeout=self.limit.get(label(test), 1800),
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+        except subprocess.TimeoutExpired:
+            return "hangs"
+        if not done.returncode:
+            self.limit.setdefault(label(test), 60 + 20 * (time.monotonic() - started))
+            return None
+        lines = [x for x in done.stdout.splitlines() if re.search(r":[FE]:|seed \d+:", x)]
+        return (lines or [f"status {done.returncode}"])[0].strip()
 
 
-def try_fault(builder, fault):
-    """What kills it: (test, words), or None."""
+class Memory:
+    """Which test caught a fault last, in a file."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "caught.json")
+        self.caught = json.loads(read(self.path)) if os.path.exists(self.path) else {}
+
+    def order(self, fault, tests):
+        return sorted(tests, key=lambda t: label(t) != self.caught.get(str(fault)))
+
+    def keep(self, fault, test):
+        self.caught[str(fault)] = label(test)
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        write(self.path, json.dumps(self.caught, indent=0))
+
+
+def try_fault(builder, fault, tests):
+    """What catches it: (test, words), or None."""
     path = os.path.join(builder.source, fault.path)
     text = read(path)
     write(path, fault.plant(text))
     try:
-        built = builder.make()
-        if built.returncode:
-            errors = [x for x in built.stdout.splitlines() if "error" in x]
-            raise ValueError(f"{fault}: does not compile: {errors[0] if errors else built.stdout[-400:]}")
-        return builder.failing_test()
+        for test in tests:
+            error = builder.make(test)
+            if error:
+                raise ValueError(f"{fault}: does not compile: {error}")
+            words = builder.fails(test)
+            if words:
+                return test, words
+        return None
     finally:
         write(path, text)
 
@@ -151,51 +232,88 @@ def check_table(faults):
     return errors
 
 
+def fresh(faults, folder):
+    """Without those that were caught in a run of any share."""
+    known = set()
+    for name in os.listdir(folder) if os.path.isdir(folder) else []:
+        known.update(Memory(os.path.join(folder, name)).caught)
+    return [f for f in faults if str(f) not in known]
+
+
+def builders_for(faults, folder, jobs):
+    """A builder for each kind of build that the faults need, after its tests have passed without one."""
+    os.makedirs(os.path.join(folder, "source"), exist_ok=True)
+    copy_sources(os.path.join(folder, "source"))
+    builders, passed = {}, set()
+    for fault in faults:
+        tests, code = room_of(fault.path)
+        if code not in builders:
+            builders[code] = Builder(folder, code, jobs)
+        for test in tests:
+            if (label(test), code) in passed:
+                continue
+            error = builders[code].make(test) or builders[code].fails(test)
+            if error:
+                raise SystemExit(f"without a fault {label(test)} fails: {error}")
+            passed.add((label(test), code))
+    return builders
+
+
+def run_table(faults, folder, jobs):
+    started = time.monotonic()
+    builders, memory = builders_for(faults, folder, jobs), Memory(folder)
+    print(f"{time.monotonic() - started:.0f} s: built, and all tests pass", flush=True)
+    survived, broken, by = [], [], {}
+    for k, fault in enumerate(faults, 1):
+        tests, code = room_of(fault.path)
+        try:
+            killer = try_fault(builders[code], fault, memory.order(fault, tests))
+        except ValueError as e:
+            broken.append(fault)
+            print(f"[{k}/{len(faults)}] {e}", flush=True)
+            continue
+        if killer:
+            memory.keep(fault, killer[0])
+            by[label(killer[0])] = by.get(label(killer[0]), 0) + 1
+        else:
+            survived.append(fault)
+        words = f"{label(killer[0])}: {killer[1][:120]}" if killer else "SURVIVES"
+        print(f"[{k}/{len(faults)}] {fault}: {words}", flush=True)
+    print(f"{time.monotonic() - started:.0f} s, {len(faults)} faults: {len(faults) - len(survived) - len(broken)} "
+          f"caught, {len(survived)} survive, {len(broken)} do not compile")
+    print("caught by " + ", ".join(f"{name}: {n}" for name, n in sorted(by.items(), key=lambda x: -x[1])))
+    for fault in survived:
+        print(f"survives: {fault}")
+    return int(bool(survived or broken))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--build", help="folder for the copy and its build")
+    p.add_argument("--share", default="1/1", help="K/N: every N-th fault, from the K-th")
+    p.add_argument("--new", action="store_true", help="only faults that DIR does not remember as caught")
     p.add_argument("--jobs", default=str(os.cpu_count() or 1))
     p.add_argument("--only", default="", help="faults whose file and name hold this text")
     p.add_argument("--list", action="store_true", help="name the faults")
     p.add_argument("--check", action="store_true", help="look for their places, build nothing")
     args = p.parse_args()
+    share = re.fullmatch(r"(\d+)/(\d+)", args.share)
+    if not share or not 1 <= int(share[1]) <= int(share[2]):
+        p.error("--share K/N: K from 1 to N")
     faults = [f for f in read_table(os.path.join(HERE, "faults.txt")) if args.only in str(f)]
+    if args.new and args.build:
+        faults = fresh(faults, args.build)
+    faults = faults[int(share[1]) - 1::int(share[2])]
     if args.list:
         print("\n".join(map(str, faults)))
         return 0
     misplaced = check_table(faults)
     if misplaced or args.check:
         return int(misplaced > 0)
-    folder = args.build or tempfile.mkdtemp(prefix="gnnc-mutate-")
-    builder = Builder(folder, args.jobs)
-    built = builder.make()
-    if built.returncode:
-        print(built.stdout[-4000:])
-        return 1
-    whole = builder.failing_test()
-    if whole:
-        print(f"without a fault {whole[0]} fails: {whole[1]}")
-        return 1
-    survived, broken, by = [], [], {}
-    for k, fault in enumerate(faults, 1):
-        try:
-            killer = try_fault(builder, fault)
-        except ValueError as e:
-            broken.append(fault)
-            print(f"[{k}/{len(faults)}] {e}", flush=True)
-            continue
-        if killer:
-            by[killer[0]] = by.get(killer[0], 0) + 1
-        else:
-            survived.append(fault)
-        print(f"[{k}/{len(faults)}] {fault}: {killer[0] + ': ' + killer[1][:120] if killer else 'SURVIVES'}", flush=True)
-    builder.make()
-    print(f"{len(faults)} faults: {len(faults) - len(survived) - len(broken)} caught, {len(survived)} survive, "
-          f"{len(broken)} do not compile")
-    print("caught by " + ", ".join(f"{name} {n}" for name, n in sorted(by.items(), key=lambda x: -x[1])))
-    if not args.build:
-        shutil.rmtree(folder, ignore_errors=True)
-    return int(bool(survived or broken))
+    if args.build:
+        return run_table(faults, os.path.join(args.build, f"share-{share[1]}-of-{share[2]}"), args.jobs)
+    with tempfile.TemporaryDirectory(prefix="gnnc-mutate-") as folder:
+        return run_table(faults, folder, args.jobs)
 
 
 if __name__ == "__main__":
