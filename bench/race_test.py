@@ -1,135 +1,341 @@
 #!/usr/bin/env python3
-"""Tests of race.py with a fake gnnc and a fake peer: `python3 bench/race_test.py`. Standard library only."""
+"""Tests of the harness with a fake gnnc, fake peers and a fake compiler: `python3 bench/race_test.py`. Standard library only."""
 import contextlib
+import importlib.util
 import io
 import json
+import os
 import pathlib
+import struct
 import sys
 import tempfile
 import textwrap
 import unittest
 
-import race
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "race"))
+import ablation  # noqa: E402
+import cases  # noqa: E402
+import contenders  # noqa: E402
+import duel  # noqa: E402
+import hands  # noqa: E402
+import peers  # noqa: E402
+import report  # noqa: E402
+import table  # noqa: E402
 
+SPEC = importlib.util.spec_from_file_location("race_main", HERE / "race" / "__main__.py")
+main = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(main)
+
+# Times of a step: 100 us; on one thread 150; without "fuse" 250; tuned 80. Logits are 1, 2, 3.
 FAKE_GNNC = """\
     import json, sys
-    if sys.argv[1:] == ["--version"]:
+    words = sys.argv[1:]
+    value = lambda key, default=None: words[words.index(key) + 1] if key in words else default
+    if words == ["--version"]:
         print("gnnc 0.0 (fake)")
-    elif "broken" in sys.argv[-1]:
+    elif words[:2] == ["opt", "--list"]:
+        print("passes, in order (* cannot be left out)\\n  factor            takes out\\n  sparsify        * turns\\n"
+              "decisions\\n  fuse              joins")
+    elif "broken" in words:
         sys.stderr.write("gcn.gnn:1:1: it is broken\\n")
-        sys.exit(3)
-    elif "mute" in sys.argv[-1]:
-        print("{}")
+        sys.exit(1)
+    elif "mute" in words:
+        print("nothing")
     else:
-        key = {"train": "step_us", "run": "infer_us"}[sys.argv[1]]
-        print(json.dumps({key: {"median": 100.0, "p10": 90.0, "p90": 120.0}, "arguments": sys.argv[1:]}))
+        if value("--save") or value("--predictions"):
+            sys.path.insert(0, {race!r})
+            import cases, struct, zipfile
+        if value("--save"):
+            cases.write_safetensors(__import__("pathlib").Path(value("--save")), {{"w": ([2], struct.pack("<2f", 5, 6))}})
+        if value("--predictions"):
+            with zipfile.ZipFile(value("--predictions"), "w") as archive:
+                cases.write_npy(archive, "logits", "<f4", (1, 3), struct.pack("<3f", 1, 2, 3))
+        us = 80 if value("-O") == "max-autotune" else 250 if value("--without") == "fuse" or value("-O") else 100
+        us = us * 1.5 if words.count("--threads") > 1 else us
+        key = {{"train": "step_us", "run": "infer_us"}}[words[0]]
+        print(json.dumps({{key: {{"median": us, "p10": us - 5, "p90": us + 5}}, "compile_ms": 50, "prepare_ms": 1,
+                          "peak_bytes": 2000000, "runs": [{{"loss": 1.5}}]}}))
 """
+FAKE_DUMP = """\
+    import json, pathlib, struct, sys
+    if "missing" in sys.argv[1]:
+        sys.exit("no such data")
+    folder = pathlib.Path(sys.argv[2])
+    folder.joinpath("meta.json").write_text(json.dumps(dict(nodes=1, edges=2, features=3, classes=3, sparse=False)))
+    for name, raw in (("src.i32", b"\\0" * 8), ("dst.i32", b"\\0" * 8), ("x.f32", b"\\0" * 12)):
+        folder.joinpath(name).write_bytes(raw)
+"""
+# What a peer says depends on the form that it is asked for.
 FAKE_PEER = """\
-    import json, os, sys
-    print(json.dumps({"arguments": sys.argv[1:], "keep": "MALLOC_TRIM_THRESHOLD_" in os.environ}), flush=True)
+    import json, os, sys, time
+    words = sys.argv[1:]
+    value = lambda key, default=None: words[words.index(key) + 1] if key in words else default
+    form = "dgl" if "dgl" in sys.argv[0] else value("--form", "coo")
+    mode = value("--compile", "")
+    if form == "csr":
+        print(json.dumps(dict(error="NotImplementedError: no such form")), flush=True)
+        sys.exit(0)
+    if mode == "default:true":
+        sys.stderr.write("Segmentation fault, says the peer")
+        sys.exit(139)
+    if mode == "default:false":
+        time.sleep(60)
+    us = dict(coo=1000.0, dgl=400.0, plain=300.0, manual=200.0)[form] * (0.5 if mode else 1.0)
+    difference = 0.5 if mode == "max-autotune:auto" else 1e-7
+    losses = [9.0, 2.5] if mode == "max-autotune:false" else [9.0, 1.5]
+    first = 3.0005 if mode else 0.002
+    if mode and os.path.exists(os.environ["TORCHINDUCTOR_CACHE_DIR"]):
+        first = 1.0005
+    elif mode:
+        os.makedirs(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+    print(json.dumps(dict(first_s=first, second_s=0.0005, losses=losses * 1 if value("--check-steps") == "2" else [9, 9, 9, 9] + losses[1:],
+                          difference=difference, rss=7 << 20, versions=dict(torch="9.9"), arguments=words)), flush=True)
     for line in sys.stdin:
         if line.strip() == "quit":
             break
         count = int(line.split()[1])
-        cpu = 0.5 if "gin" in sys.argv else 1.0
-        print(json.dumps({"us": [300.0 + i for i in range(count)], "cpu": cpu}), flush=True)
+        print(json.dumps(dict(us=[us] * count, cpu=0.5 if form == "plain" else 1.0, rss=8 << 20)), flush=True)
+"""
+# Stands for a compiler: what it "compiles" answers as a hand-written program does.
+FAKE_CC = """\
+    import pathlib, sys
+    source, out = [w for w in sys.argv if w.endswith(".c")][0], pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
+    name = pathlib.Path(source).stem
+    if name == "hand_gat":
+        sys.exit("hand_gat.c:1: error: it is broken")
+    body = dict(ceilings="print('{{\\"1\\": {{\\"read_l2_gbs\\": 249, \\"fma512_gflops\\": 281, \\"read_dram_gbs\\": 41}}}}')",
+                roundtrip="print('{{\\"median_ns\\": 85, \\"p10_ns\\": 80, \\"p90_ns\\": 90}}')").get(name)
+    if not body:
+        body = "import json\\nprint('{{\\"difference\\": 1e-8, \\"losses\\": [9, 9, 9, 9, 1.5]}}', flush=True)\\n"
+        body += "for line in iter(input, 'quit'): print(json.dumps(dict(us=[50.0] * int(line.split()[1]), cpu=1.0, rss=4000000)), flush=True)"
+    out.write_text("#!{python}\\n" + body + "\\n")
+    out.chmod(0o755)
+"""
+TABLE = """\
+# name model data what p t options peers hand goals
+plain       gcn cora infer 0 1 hidden=16 pyg,pyg-csr,dgl,expert,expert-manual hand_gcn:infer best>=3,hand<=1.5,tuned<=1.7
+step        gcn cora train 0 1 hidden=16 pyg,compile:default:auto,compile:default:true,compile:max-autotune:auto,compile:max-autotune:false - best>=6
+both        gcn cora train 0.5 2 - none - two>=1.4
+hand-less   gat cora train 0 1 - none hand_gat:train hand<=1.1
+weights     gather_weight_scatter weighted infer 0 1 - none - grows<=2:plain
+gone        gcn gone infer 0 1 - none - -
+data cora synthetic:nodes=1,edges=2
+data weighted weighted:cora
+data gone some/missing
 """
 
 
-class RaceTest(unittest.TestCase):
+class Fakes(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
-        self.gnnc = self.script("gnnc", f"#!{sys.executable}\n" + textwrap.dedent(FAKE_GNNC))
-        self.peer = self.script("peer.py", textwrap.dedent(FAKE_PEER))
+        head = f"#!{sys.executable} -IS\n"
+        self.gnnc = self.script("gnnc", head + textwrap.dedent(FAKE_GNNC).format(race=str(HERE / "race")))
+        self.script("bench_dump", head + textwrap.dedent(FAKE_DUMP))
+        self.cc = self.script("cc", head + textwrap.dedent(FAKE_CC).format(python=sys.executable))
+        self.python = self.script("python", f'#!/bin/sh\n[ "$1" = -c ] && exit 0\nexec {sys.executable} -IS "$@"\n')
+        for name in ("pyg.py", "dgl_peer.py", "expert.py"):
+            self.script(f"peers/{name}", textwrap.dedent(FAKE_PEER))
+        self.script("table.txt", TABLE)
+        self.out = self.folder / "out"
 
     def script(self, name, text):
         path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         path.chmod(0o755)
         return str(path)
 
-    def run_race(self, *extra):
-        arguments = ["--gnnc", self.gnnc, "--peer-python", sys.executable, "--peer-script", self.peer, "--data", "some/cora",
-                     "--rounds", "3", "--steps", "11", "--out", str(self.folder / "out"), *extra]
+    def race(self, *words):
         out, errors = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-            status = race.main(arguments)
+            status = main.main(["--gnnc", self.gnnc, "--cc", self.cc, "--table", str(self.folder / "table.txt"), "--pyg-python", self.python,
+                                "--dgl-python", self.python, "--scripts", str(self.folder / "peers"), "--out", str(self.out),
+                                "--rounds", "2", "--block", "0.001", *words])
         return status, out.getvalue(), errors.getvalue()
 
-    def result(self, stem):
-        return json.loads((self.folder / "out" / f"{stem}.json").read_text())
+    def result(self, name):
+        return json.loads((self.out / f"{name}.json").read_text())
 
-    def test_train(self):
-        status, out, _ = self.run_race("--peers", "pyg,pyg-compile", "--dropout", "0.25", "--threads", "2")
+    def page(self):
+        return (self.out / "README.md").read_text()
+
+
+class RaceTest(Fakes):
+    def test_peers_and_hand(self):
+        status, out, _ = self.race("plain")
         self.assertEqual(status, 0)
-        result = self.result("gcn-train-p0.25-t2")
-        self.assertEqual(result["rows"]["gnnc"]["median"], 100.0)
-        self.assertEqual(result["rows"]["pyg"]["median"], 305.0)
-        self.assertAlmostEqual(result["rows"]["pyg"]["ratio"], 3.05)
-        self.assertEqual([len(blocks) for blocks in result["blocks"].values()], [3, 3, 3])
-        self.assertIn("--compile", result["contenders"]["pyg-compile"]["arguments"])
-        self.assertTrue(result["contenders"]["pyg"]["keep"])
-        self.assertIn("-D p=0.25", result["contenders"]["gnnc"]["command"])
-        self.assertIn("gnnc 0.0", result["contenders"]["gnnc"]["version"])
-        self.assertIn("3.05 (3.05 – 3.05)", out)
-        page = (self.folder / "out" / "gcn-train-p0.25-t2.md").read_text()
-        self.assertIn("# GCN on cora: one training step", page)
+        rows = self.result("plain")["rows"]
+        self.assertEqual(rows["gnnc"]["median"], 100)
+        self.assertEqual(rows["gnnc"]["planned"], 2000000)
+        self.assertEqual(rows["pyg"]["ratio"], 10)
+        self.assertEqual(rows["pyg"]["blocks"], 2)
+        self.assertEqual(rows["pyg"]["rss"], 8 << 20)
+        self.assertEqual(rows["dgl"]["ratio"], 4)
+        self.assertIn("no such form", rows["pyg-csr"]["failed"])
+        self.assertEqual(rows["by hand"]["ratio"], 0.5)
+        self.assertTrue(rows["by hand"]["yardstick"] is False)  # 50 us where the same machine took 40
+        self.assertEqual(rows["gnnc tuned"]["ratio"], 0.8)
+        self.assertIn("at least 3 × the best peer: 4.00, yes", out)
+        self.assertIn("at most 1.5 × by hand: 2.00 (no yardstick here), –", out)
+        page = self.page()
+        for text in ("# Race", "NotImplementedError: no such form", "(2.0 planned)", "busy: had the processor for 50%", "torch 9.9",
+                     "logits agree to 1e-07", "no yardstick: 0.0400 ms expected here", "| dgl | 0.4000 | 4.00 | 2.00 |"):
+            self.assertIn(text, page)
 
-    def test_infer_passes_repeat(self):
-        status, _, _ = self.run_race("--what", "infer", "--model", "gat", "--hidden", "4", "--peer-malloc", "default")
+    def test_compilers_failures_and_checks(self):
+        status, out, _ = self.race("step", "--timeout", "20")
         self.assertEqual(status, 0)
-        result = self.result("gat-infer-p0.6-t1")
-        command = result["contenders"]["gnnc"]["command"]
-        self.assertIn(" run ", command)
-        self.assertIn("--repeat 200 -D hidden=4", command)
-        self.assertNotIn("p=", command)
-        self.assertFalse(result["contenders"]["pyg"]["keep"])
+        rows = self.result("step")["rows"]
+        compiled = rows["compile:default:auto"]
+        self.assertEqual(compiled["ratio"], 5)
+        self.assertAlmostEqual(compiled["compile_cold_s"], 3.0)
+        self.assertAlmostEqual(compiled["compile_warm_s"], 1.0)
+        self.assertEqual(compiled["pays_after"], int(3.0 / 500e-6) + 1)
+        self.assertEqual(rows["gnnc"]["pays_after"], int(0.051 / 900e-6) + 1)
+        self.assertIn("status 139", rows["compile:default:true"]["failed"])
+        self.assertIn("Segmentation fault", rows["compile:default:true"]["failed"])
+        self.assertIn("logits differ by 5.0e-01", rows["compile:max-autotune:auto"]["wrong"])
+        self.assertIn("loss after 5 steps is 2.5", rows["compile:max-autotune:false"]["wrong"])
+        self.assertIn("at least 6 × the best peer: 5.00, **no**", out)  # those who compute something else do not count
+        self.assertIn("--dropout 0.0 --hidden 16 --layers 2", " ".join(compiled["about"]["arguments"]))
 
-    def test_says_when_the_machine_was_busy(self):
-        _, out, _ = self.run_race("--model", "gin")
-        self.assertIn("had the processor for 50% of its time", out)
-        self.assertIn("Not to be quoted", (self.folder / "out" / "gin-train-p0.5-t1.md").read_text())
-        _, out, _ = self.run_race()
-        self.assertNotIn("Not to be quoted", out)
+    def test_a_peer_that_hangs(self):
+        _, _, errors = self.race("plain", "--peers", "compile:default:false", "--timeout", "1")
+        self.assertIn("no answer within 1 s", errors)
+        self.assertIn("no answer within 1 s", self.result("plain")["rows"]["compile:default:false"]["failed"])
 
-    def test_peer_alone_and_gnnc_alone(self):
-        arguments = ["--peer-python", sys.executable, "--peer-script", self.peer, "--data", "d", "--rounds", "1"]
-        rows = race.race(race.parse(arguments), say=lambda text: None)["rows"]
-        self.assertNotIn("ratio", rows["pyg"])
-        rows = race.race(race.parse(["--gnnc", self.gnnc, "--data", "d", "--rounds", "1"]), say=lambda text: None)["rows"]
-        self.assertEqual(list(rows), ["gnnc"])
+    def test_two_threads(self):
+        self.race("both")
+        result = self.result("both")
+        self.assertEqual(result["rows"]["gnnc, one thread"]["ratio"], 1.5)
+        self.assertEqual([trip["median_ns"] for trip in result["round_trip"]], [85, 85])
+        self.assertIn("Round trip between two cores around the batch: 85 ns and 85 ns", self.page())
+        self.assertIn("two threads at least 1.4 × one: 1.50, yes", self.page())
 
-    def test_failures_say_why(self):
-        status, _, errors = self.run_race("--gnnc-arg", "broken")
+    def test_goes_on_after_what_fails(self):
+        status, _, _ = self.race()
+        self.assertEqual(status, 0)
+        self.assertIn("some/missing is not here", self.result("gone")["failed"])
+        self.assertIn("it is broken", self.result("hand-less")["rows"]["by hand"]["failed"])
+        self.assertIn("at most 2 × plain: 1.00, yes", self.page())
+        self.assertTrue((self.out / "machine.json").exists())
+
+    def test_resume_and_report(self):
+        self.race("gone")
+        before = (self.out / "gone.json").stat().st_mtime_ns
+        _, _, errors = self.race("gone", "both", "--resume")
+        self.assertEqual(before, (self.out / "gone.json").stat().st_mtime_ns)
+        self.assertNotIn("gone (", errors)
+        (self.out / "README.md").unlink()
+        self.assertEqual(self.race("--report")[0], 0)
+        self.assertIn("## both", self.page())
+
+    def test_time_that_is_over(self):
+        _, _, errors = self.race("plain", "both", "--minutes", "0")
+        self.assertIn("the time is over", errors)
+        self.assertFalse((self.out / "both.json").exists())
+
+    def test_ablation(self):
+        status, out, _ = self.race("--ablation", "both")
+        self.assertEqual(status, 0)
+        self.assertIn("| fuse | 0.2500 | 2.50 (2.50 – 2.50) |", out)
+        self.assertIn("| -O eager | 0.2500 |", out)
+        self.assertIn("Less than 2 % here: factor.", out)
+        self.assertNotIn("sparsify", out)
+
+    def test_failures_of_gnnc(self):
+        status, _, errors = self.race("plain", "--gnnc-arg", "broken")
         self.assertEqual(status, 1)
-        self.assertIn("exit status 3", errors)
         self.assertIn("gcn.gnn:1:1: it is broken", errors)
-        status, _, errors = self.run_race("--gnnc-arg", "mute")
+        _, _, errors = self.race("plain", "--gnnc-arg", "mute")
+        self.assertIn("no JSON: nothing", errors)
+        self.assertEqual(self.race("plain", "--gnnc", "/nonexistent/gnnc")[0], 1)
+        status, _, errors = self.race("nothing-*")
         self.assertEqual(status, 1)
-        self.assertIn("no step_us", errors)
-        status, _, errors = self.run_race("--peer-script", "/nonexistent.py")
-        self.assertEqual(status, 1)
-        self.assertIn("nonexistent", errors)
-        status, _, errors = self.run_race("--gnnc", "/nonexistent/gnnc")
-        self.assertEqual(status, 1)
-        self.assertIn("No such file", errors)
+        self.assertIn("no workload fits 'nothing-*'", errors)
 
-    def test_rounds_rotate(self):
+    def test_list(self):
+        status, out, _ = self.race("--list", "b*")
+        self.assertEqual((status, out.split()[0]), (0, "both"))
+
+    def test_no_environment(self):
+        self.race("plain", "--dgl-python", "/nonexistent/python", "--peers", "pyg,dgl")
+        rows = self.result("plain")["rows"]
+        self.assertIn("/nonexistent/python", rows["dgl"]["failed"])
+        self.assertEqual(rows["pyg"]["ratio"], 10)
+
+
+class PartsTest(unittest.TestCase):
+    def test_the_table(self):
+        rows, data = table.read(HERE / "workloads.txt")
+        self.assertGreater(len(rows), 40)
+        for row in rows:
+            row.model_file()
+            self.assertTrue(all(peers.peer(name) for name in peers.names_for(row)), row.name)
+            self.assertTrue(not row.hand or row.hand in hands.LIMITS or row.hand == "hand_gcn:train-seen", row.hand)
+        self.assertEqual(len(peers.EVERY_MODE), 12)
+
+    def test_table_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t"
+            for text, message in (("a b c", "3 words"), ("a gcn d run 0 1 - none - -", "expected train or infer"),
+                                  ("a gcn d infer 0 1 - none - fast>=2", "no goal 'fast'"), ("a gcn d infer 0 1 - none - best", "expected name>="),
+                                  ("a gcn d infer 0 1 - none - -", "no data 'd'"), ("a gcn d infer x 1 - none - -", "could not convert"),
+                                  ("data d", "expected data NAME SOURCE")):
+                path.write_text(text + "\n")
+                with self.assertRaisesRegex(table.TableError, message.replace("(", "\\(")):
+                    table.read(path)
+
+    def test_rounds_take_turns(self):
         order = []
 
         class Contender:
             def __init__(self, name):
                 self.name = name
 
-            def block(self):
+            def block(self, steps):
                 order.append(self.name)
-                return {"median": 1.0, "p10": 1.0, "p90": 1.0}
+                return {"median": steps}
 
-        race.run_rounds([Contender("a"), Contender("b"), Contender("c")], 3, lambda text: None)
-        self.assertEqual("".join(order), "abcbcacab")
+        mine, theirs = duel.alternate(Contender("a"), Contender("b"), (1, 3), 3)
+        self.assertEqual("".join(order), "abbaab")
+        self.assertEqual(duel.ratio(theirs, mine)["ratio"], 3)
+        self.assertEqual(len(duel.alternate(Contender("a"), Contender("b"), (1, 3), 3, lambda blocks: True)[0]), 1)
+
+    def test_numbers(self):
+        self.assertEqual(duel.steps_for(1000, 1.0), 500)
+        self.assertEqual(duel.steps_for(10_000, 1.0), 100)
+        self.assertEqual(duel.steps_for(9e6, 1.0, least=2), 2)
+        self.assertEqual(duel.pays_after(1.0, 100, 1100), 1001)
+        self.assertIsNone(duel.pays_after(1.0, 100, 100))
+        same = {"1": {"read_l2_gbs": 249.0, "fma512_gflops": 281.0, "read_dram_gbs": 41.0}}
+        half = {"1": {key: value / 2 for key, value in same["1"].items()}}
+        self.assertAlmostEqual(hands.expected("hand_gcn:infer", same), 40)
+        self.assertAlmostEqual(hands.expected("hand_gcn3:train", half), 2 * 553e3)
+        self.assertTrue(hands.verdict("hand_gcn:infer", 43, same)["yardstick"])
+        self.assertFalse(hands.verdict("hand_gcn:infer", 45, same)["yardstick"])
+        self.assertIsNone(hands.verdict("hand_gcn:infer", 45, None)["yardstick"])
+
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            raw = struct.pack("<2f", 1, 2)
+            cases.write_safetensors(path / "w.safetensors", {"a.b": ([2], raw), "c": ([1, 2], raw)})
+            cases.unpack_safetensors(path / "w.safetensors", path)
+            self.assertEqual((path / "a.b.f32").read_bytes(), raw)
+            self.assertEqual((path / "c.f32").read_bytes(), raw)
+
+    def test_reports(self):
+        self.assertEqual([report.ms(us) for us in (40.2, 4000, 123456)], ["0.0402", "4.000", "123"])
+        self.assertEqual(contenders.short("a  b\nc"), "a b c")
+        self.assertEqual(ablation.SWITCH.match("  fuse              values over").groups(), ("fuse", None))
+        self.assertEqual(ablation.SWITCH.match("  sparsify        * turns").groups(), ("sparsify", "*"))
+        self.assertIsNone(ablation.SWITCH.match("decisions"))
 
 
 if __name__ == "__main__":
+    os.environ.pop("GNNC_DATA", None)
     unittest.main()

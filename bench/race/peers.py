@@ -1,0 +1,70 @@
+"""Which peers run a workload, and how they are started."""
+import os
+import pathlib
+
+from table import ROOT
+
+MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+DYNAMIC = ("auto", "true", "false")
+EVERY_MODE = [f"compile:{mode}:{dynamic}" for mode in MODES for dynamic in DYNAMIC]
+FEW_MODES = ["compile:default:auto", "compile:default:true", "compile:max-autotune-no-cudagraphs:auto"]
+
+
+class Peer:
+    def __init__(self, name, environment, script, arguments, compiles=False):
+        self.name, self.environment, self.script, self.arguments, self.compiles = name, environment, script, arguments, compiles
+
+    def command(self, python, workload, graph, case, check_steps, scripts):
+        options = workload.options
+        return [python, str(pathlib.Path(scripts) / self.script), "--graph", str(graph), "--case", str(case),
+                "--model", workload.model, "--what", workload.what, "--dropout", str(workload.p),
+                "--hidden", options.get("hidden", "16"), "--layers", options.get("layers", "2"),
+                "--threads", str(workload.threads), "--check-steps", str(check_steps), *self.arguments]
+
+
+def peer(name):
+    """A peer by its name; ValueError where there is none."""
+    if name == "pyg":
+        return Peer(name, "pyg", "pyg.py", ["--form", "coo"])
+    if name == "pyg-csr":
+        return Peer(name, "pyg", "pyg.py", ["--form", "csr"])
+    if name == "pyg-xcsr":
+        return Peer(name, "pyg", "pyg.py", ["--form", "xcsr"])
+    if name == "dgl":
+        return Peer(name, "dgl", "dgl_peer.py", [])
+    if name in ("expert", "expert-manual"):
+        return Peer(name, "pyg", "expert.py", ["--form", "manual" if name.endswith("manual") else "plain"])
+    if name in EVERY_MODE:
+        return Peer(name, "pyg", "pyg.py", ["--compile", name.split(":", 1)[1]], compiles=True)
+    raise ValueError(f"no peer '{name}': expected pyg, pyg-csr, pyg-xcsr, dgl, expert, expert-manual or compile:MODE:DYNAMIC "
+                     f"with MODE of {', '.join(MODES)} and DYNAMIC of {', '.join(DYNAMIC)}")
+
+
+def names_for(workload):
+    """Eager ones first: whoever is slower than 1.5 times the best so far runs one round only."""
+    if workload.peers == "none":
+        return []
+    if workload.peers not in ("all", "few"):
+        return workload.peers.split(",")
+    out = ["pyg"]
+    layers = workload.model in ("gcn", "gat", "sage", "gin")
+    if layers:
+        out += ["pyg-csr", "dgl"]
+    if workload.model == "gcn":
+        out += ["expert", "expert-manual"]
+    return out + (EVERY_MODE if workload.peers == "all" else FEW_MODES)
+
+
+def is_expert(name):
+    """Experts are a column of their own: who writes torch.sparse by hand has left the framework."""
+    return name.startswith("expert") or name == "pyg-xcsr"
+
+
+def environment_of(cache):
+    """Compilers keep what they made in `cache`, so that cold is cold."""
+    cache = str(cache)
+    return {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "inductor"), "TRITON_CACHE_DIR": os.path.join(cache, "triton"),
+            "DGLBACKEND": "pytorch", "CUDA_VISIBLE_DEVICES": "", "TOKENIZERS_PARALLELISM": "false"}
+
+
+SCRIPTS = ROOT / "bench" / "peers"
