@@ -51,7 +51,8 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     gn_switches off = opt->pass.without.decisions;
     fu_options fo = {.eager = opt->pass.eager, .off = off};
     c->f = gn_fuse(a, g, &fo);
-    low_options lo = {.limits = gn_cpu_limits(opt->code.cpu), .index = opt->index, .off = off};
+    low_options lo = {
+        .limits = opt->limits ? *opt->limits : gn_cpu_limits(opt->code.cpu), .index = opt->index, .off = off};
     lo.n_hints = opt->n_hints;
     lo.hints = opt->hints;
     GN_TRY(gn_lower(a, c->f, &lo, &c->low));

@@ -18,6 +18,8 @@
     X(STORE_MASKS, "store-masks", "masks drawn for edges are stored, a byte each, rather than drawn again")            \
     X(STORE_DOTS, "store-dots", "long dot products on edges that several loops read are stored")                       \
     X(IN_PLACE, "in-place", "optimizer updates overwrite their states instead of being copied there")                  \
+    X(BLOCKS, "blocks", "products that contract over many rows take them in blocks that stay in cache")                \
+    X(TURN, "turn", "products with few columns give their lanes to the other operand")                                 \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
     X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
     X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \

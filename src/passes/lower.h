@@ -13,15 +13,17 @@
 #include "ir/switches.h"
 #include "passes/fuse.h"
 
-/* The numbers of one region. All are positive. */
+/* What shapes the loops of one region. Numbers are positive. */
 typedef struct low_schedule {
     int64_t row_block;  /* rows a worker takes at once where rows are the lanes */
     int64_t chunk_rows; /* rows of one partial sum of a reduction over a space; results depend on it */
-    int64_t tile_rows;  /* GEMM: rows of a register tile */
-    int64_t tile_cols;  /* GEMM: columns of a register tile */
+    int64_t block_rows; /* INNER: rows of a chunk that are multiplied at a time, so that they stay in cache */
+    int64_t tile_rows;  /* GEMM, INNER: rows of a register tile */
+    int64_t tile_cols;  /* GEMM, INNER: columns of a register tile */
     int64_t tile_max;   /* row values up to this many elements may be kept in a tile */
     int64_t edge_sums;  /* vectors of sums over edges that are under way at once: hides the latency of additions */
     int64_t edge_cost;  /* of a message, up to which the latency of the sum is what a loop over edges waits for */
+    bool swap;          /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;
 
 typedef enum low_kind { LOW_TEMP, LOW_INPUT, LOW_STATE, LOW_OUTPUT, LOW_GRAPH } low_kind;
@@ -82,6 +84,8 @@ typedef struct low_options {
 } low_options;
 
 low_schedule low_schedule_default(const low_options *opt, const gir_program *p, const region *r);
+void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
+                        low_schedule *s); /* GEMM, INNER */
 
 /* GN_ERR_MODEL where a program asks for what loops cannot express (says what and where). */
 gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowered **out);

@@ -1,6 +1,7 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
  * integers; lower_value.c: values as instructions;
- * lower_edges.c: passes over the edges of a row; lower_rows.c: ROWS and FLAT regions; lower_dense.c: GEMM and INNER regions. */
+ * lower_edges.c: passes over the edges of a row; lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and
+ * INNER regions, on lower_dense.c. */
 #ifndef GN_PASSES_LOWER_IMPL_H
 #define GN_PASSES_LOWER_IMPL_H
 
@@ -128,7 +129,7 @@ void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value);
 /* The passes 1..passes over the edges of L->row; pass: by member of the region, the pass that computes it. */
 void low_edge_passes(lower *L, const int *pass, int passes);
 
-/* lower_rows.c, lower_dense.c */
+/* lower_rows.c, lower_gemm.c, lower_inner.c, lower_dense.c */
 void low_rows(lower *L);
 void low_flat(lower *L);
 void low_gemm(lower *L);

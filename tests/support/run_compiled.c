@@ -12,9 +12,9 @@ const run_mode run_modes[RUN_MODE_COUNT] = {
     {.name = "eager", .eager = true},
     {.name = "sparse", .sparse = true},
     {.name = "split", .split = true},
-    {.name = "split, sparse, 8 lanes", .sparse = true, .split = true, .cpu = "x86-64-v3"},
+    {.name = "split, sparse, small caches, 8 lanes", .sparse = true, .split = true, .small = true, .cpu = "x86-64-v3"},
     {.name = "eager, sparse, 4 lanes", .eager = true, .sparse = true, .cpu = "x86-64-v2"},
-    {.name = "some left out", .sparse = true, .split = true, .some = true},
+    {.name = "some left out, small caches", .sparse = true, .split = true, .some = true, .small = true},
 };
 
 typedef struct variant {
@@ -153,6 +153,10 @@ static gn_status *lower_variant(run_case *c, variant *z)
     if (z->mode->some) o.pass.without = some_of(c->p);
     o.code =
         (gn_codegen_options){.off = o.pass.without.decisions, .opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
+    gn_limits small = gn_cpu_limits(z->mode->cpu);
+    small.l1_bytes = 64;
+    small.l2_bytes = 1024;
+    if (z->mode->small) o.limits = &small;
     gir_program *whole, *stage[2];
     gn_status *s = gn_passes_run(c->arena, c->p, &o.pass, NULL, &whole);
     if (!s) s = check.error;

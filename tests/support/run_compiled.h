@@ -26,6 +26,7 @@ typedef struct run_mode {
     bool sparse; /* every input over rows with one trailing axis in f32 is bound as a pattern, too */
     bool split;
     bool some;       /* some optimisations are left out, others for other programs */
+    bool small;      /* caches of next to nothing: blocks and chunks of a few rows */
     const char *cpu; /* NULL: the host */
 } run_mode;
 

@@ -1,0 +1,34 @@
+/* Register tiles: what the matrix products share (lower_dense.c, lower_gemm.c, lower_inner.c). */
+#ifndef GN_PASSES_LOWER_DENSE_H
+#define GN_PASSES_LOWER_DENSE_H
+
+#include "passes/lower_impl.h"
+
+typedef struct matrix { /* element (i, j) at i * si + j * sj of a buffer */
+    int buffer;
+    int64_t si, sj;
+} matrix;
+
+/* A register tile of `rows` x `cols` starting at (i0, j0), to which products over s in [lo, hi) are added. */
+typedef struct tile_job {
+    matrix a, b; /* a(i, s), b(s, j) */
+    kir_id i0, j0;
+    int64_t rows, cols;
+    int64_t stride; /* of the tile's rows: whole vectors */
+    kir_id lo, hi;
+    gn_elem elem;
+    kir_id tile;
+} tile_job;
+
+int64_t dense_stride(const lower *L, int64_t cols);                       /* cols in whole vectors */
+kir_id dense_at(lower *L, kir_id a, int64_t times, kir_id b);             /* a * times + b */
+gir_id dense_operand(const gir_program *p, gir_id v);                     /* what lies in memory as v does */
+void dense_zero(lower *L, tile_job *t);                                   /* declares the tile, all zero */
+void dense_load(lower *L, tile_job *t, int buffer, kir_id at, int64_t n); /* or with what lies at at + i * n + j */
+void dense_store(lower *L, const tile_job *t, int buffer, kir_id at, int64_t n); /* and back there */
+void dense_multiply(lower *L, const tile_job *t);
+
+/* Calls `body` with the start and the width of each tile of `n`: a loop over the full ones, then what is left. */
+void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id, int64_t, void *), void *ctx);
+
+#endif

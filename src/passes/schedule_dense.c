@@ -1,0 +1,83 @@
+/* schedule_dense: register tiles, blocks and chunks of matrix products, from a back end's limits (schedule.c). */
+#include "passes/lower.h"
+
+static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+static int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
+static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Terms of the sums of a GEMM. */
+static int64_t depth_of(const gir_program *p, const region *r)
+{
+    const gir_type *a = gir_type_of(p, gir_in(p, r->members.p[0], 0));
+    return a->rank ? a->dim[a->rank - 1] : 1;
+}
+
+/* A register tile: columns in up to four vectors, and as many rows as leave room for a row of B and one broadcast. */
+static void gemm_tile(low_schedule *s, int64_t lanes, int64_t registers, int64_t cols, int64_t depth)
+{
+    s->tile_cols = min(cols, 4 * lanes);
+    int64_t vectors = ceil_div(s->tile_cols, lanes);
+    int64_t most = depth < 64 ? 12 : 24; /* a short sum is over before more rows pay; and it compiles faster */
+    s->tile_rows = max(1, min(most, (registers - 4 - vectors) / vectors));
+}
+
+/* What one row costs with tiles of `rows` x `vectors`, in multiplications of vectors, of which at least eight must be under
+ * way at a time; an odd tile at the end is code of its own. */
+static double tile_cost(int64_t m, int64_t n, int64_t rows, int64_t vectors)
+{
+    double all = 0;
+    int64_t bodies = 0;
+    for (int k = 0; k < 4; k++) {
+        int64_t r = k & 1 ? m % rows : rows, v = k & 2 ? n % vectors : vectors;
+        int64_t times = (k & 1 ? 1 : m / rows) * (k & 2 ? 1 : n / vectors);
+        if (!r || !v || !times) continue;
+        double multiply = (double)(r * v), load = (double)r / 2 + (double)v;
+        double one = multiply > load ? multiply : load;
+        all += (double)times * (0.5 + (one > 8 ? one : 8));
+        bodies++;
+    }
+    return all * (1 + 0.01 * (double)(bodies - 1));
+}
+
+/* The tile of an m x n product where it costs least; m and n are known. */
+static double inner_tile(int64_t lanes, int64_t registers, int64_t m, int64_t n, int64_t *rows, int64_t *cols)
+{
+    double best = 0;
+    for (int64_t v = min(4, ceil_div(n, lanes)); v >= 1; v--)
+        for (int64_t r = min(m, (registers - 4 - v) / v); r >= 1; r--) {
+            if (r > 24) continue;
+            double cost = tile_cost(m, ceil_div(n, lanes), r, v);
+            if (best > 0 && cost >= best * 0.99) continue;
+            best = cost;
+            *rows = r;
+            *cols = min(n, v * lanes);
+        }
+    return best;
+}
+
+static void inner(low_schedule *s, const low_options *opt, int64_t lanes, int64_t registers, const gir_type *t)
+{
+    int64_t m = t->dim[0], n = t->dim[1], rows = 1, cols = 1, elems = m * n;
+    double plain = inner_tile(lanes, registers, m, n, &s->tile_rows, &s->tile_cols);
+    s->swap = gn_is_on(opt->off, GN_DO_TURN) && m > n && inner_tile(lanes, registers, n, m, &rows, &cols) <= plain;
+    if (s->swap) {
+        s->tile_rows = rows;
+        s->tile_cols = cols;
+    }
+    /* Partial products must stay small beside what is summed. */
+    int64_t least = s->chunk_rows;
+    if (elems / 8 > least) s->chunk_rows = round_up(min(8192, elems / 8), 64);
+    /* A block of both operands and the partial product share half of the cache. */
+    int64_t room = opt->limits.l2_bytes / 2 / 4 - elems, block = room / (m + n) / 16 * 16;
+    s->block_rows = max(min(32, (least + 1) / 2), block);
+    if (s->block_rows * 2 > s->chunk_rows || !gn_is_on(opt->off, GN_DO_BLOCKS)) s->block_rows = s->chunk_rows;
+}
+
+void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
+{
+    int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 4;
+    int64_t registers = max(8, opt->limits.vector_registers);
+    if (r->kind == RG_GEMM) gemm_tile(s, lanes, registers, max(1, r->n), depth_of(p, r));
+    if (r->kind == RG_INNER) inner(s, opt, lanes, registers, gir_type_of(p, r->members.p[0]));
+}
