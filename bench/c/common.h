@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -45,12 +46,15 @@ static UNUSED double cpu_us(void)
 
 static UNUSED void *room(int64_t bytes)
 {
-    void *p = aligned_alloc(64, (size_t)(bytes + 127) / 64 * 64);
+    size_t all = (size_t)(bytes + 127) / 64 * 64, page = (size_t)2 << 20;
+    bool big = all >= 4 * page;
+    void *p = big ? aligned_alloc(page, (all + page - 1) / page * page) : aligned_alloc(64, all);
+    if (p && big) madvise(p, all, MADV_HUGEPAGE); /* rows of a large graph are read here and there */
     if (!p) {
         fprintf(stderr, "out of memory: %lld bytes\n", (long long)bytes);
         exit(1);
     }
-    memset(p, 0, (size_t)(bytes + 127) / 64 * 64);
+    memset(p, 0, all);
     return p;
 }
 
