@@ -1,6 +1,7 @@
 #include "cli/explain.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 116 };
@@ -131,6 +132,43 @@ static void print_memory(gn_arena *a, const gn_session *s, const gn_unit_report 
            amount(a, (double)m.total, "B"), amount(a, (double)m.data, "B"), amount(a, (double)m.graphs, "B"),
            amount(a, (double)m.states, "B"), amount(a, (double)m.prepared, "B"), amount(a, (double)m.outputs, "B"),
            amount(a, (double)m.arena, "B"), amount(a, (double)gn_instance_arena_bytes(u->unit->instance), "B"));
+}
+
+static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < n_slots; k++)
+        if (gn_instance_alive(in, k, launch)) bytes += gn_instance_slot_bytes(in, k);
+    return bytes;
+}
+
+/* The largest temporaries of the launch that has most of them alive. */
+static void print_peak(gn_arena *a, const gn_unit_report *u)
+{
+    enum { SHOWN = 12 };
+    const gn_instance *in = u->unit->instance;
+    const lowered *low = u->code->low;
+    int n = u->code->artifact->n_slots, at = 0;
+    for (int k = 1; k < u->n; k++)
+        if (alive_bytes(in, n, k) > alive_bytes(in, n, at)) at = k;
+    bool *said = GN_NEW_N(a, bool, n + 1);
+    printf("\nmost temporaries are alive in kernel %d, %s:\n", at, amount(a, (double)alive_bytes(in, n, at), "B"));
+    for (int shown = 0; shown < SHOWN; shown++) {
+        int best = -1;
+        for (int k = 0; k < n; k++)
+            if (gn_instance_alive(in, k, at) && !said[k] &&
+                (best < 0 || gn_instance_slot_bytes(in, k) > gn_instance_slot_bytes(in, best)))
+                best = k;
+        if (best < 0) break;
+        said[best] = true;
+        const low_buffer *b = &low->buffers.p[best];
+        gir_id v = b->name && b->name[0] == 'v' ? (gir_id)atoi(b->name + 1) : 0;
+        bool known = v > 0 && v < u->code->gir->nodes.n;
+        printf("     %-10s %-20s %-16s %s\n", amount(a, (double)gn_instance_slot_bytes(in, best), "B"),
+               known ? gn_cli_place(a, u->code->gir, v) : "",
+               known ? gir_ops[gir_at(u->code->gir, v)->op].text : b->name,
+               known ? gir_type_text(u->code->gir, gir_type_of(u->code->gir, v)) : "");
+    }
 }
 
 static void print_prepared(gn_arena *a, const gn_unit_report *u)
@@ -276,6 +314,7 @@ static gn_status *report(gn_cli *cli, gn_session *s)
     print_head(cli, s, &u, &c);
     print_sizes(&u);
     print_memory(cli->arena, s, &u);
+    print_peak(cli->arena, &u);
     print_prepared(cli->arena, &u);
     print_passes(cli->arena, s, &u);
     print_table(cli->arena, &u);

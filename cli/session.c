@@ -53,6 +53,9 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     fprintf(stderr, "%s: %lld nodes, %lld edges, %lld features, %lld classes%s\n", d->name ? d->name : "data",
             (long long)d->n_nodes, (long long)d->n_edges, (long long)d->n_features, (long long)d->n_classes,
             d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
+    if (s->pool)
+        fprintf(stderr, "memory: %.1f MB, of which %.1f MB temporaries\n", (double)gn_session_peak_bytes(s) / 1e6,
+                (double)gn_session_memory(s).arena / 1e6);
     if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);
 }
 

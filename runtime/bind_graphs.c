@@ -123,6 +123,28 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
     return check_sizes(in);
 }
 
+/* Arrays of graph number k that launches read. */
+static unsigned arrays_read(const gn_artifact *a, int k)
+{
+    unsigned arrays = 0;
+    for (int s = 0; s < a->n_slots; s++)
+        if (a->slots[s].kind == GN_SLOT_GRAPH && a->slots[s].graph == k) arrays |= 1u << a->slots[s].array;
+    return arrays;
+}
+
+void gn_instances_trim_graphs(int n, gn_instance *const *in)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; in[i] && k < in[i]->artifact->n_graphs; k++) {
+            gn_graph *g = in[i]->graph[k];
+            unsigned arrays = 0;
+            for (int j = 0; j < n; j++)
+                for (int m = 0; in[j] && m < in[j]->artifact->n_graphs; m++)
+                    if (in[j]->graph[m] == g) arrays |= arrays_read(in[j]->artifact, m);
+            gn_graph_trim(g, arrays);
+        }
+}
+
 void gn_bind_release_graphs(gn_instance *in)
 {
     for (int k = 0; k < in->artifact->n_graphs; k++) release(in->derived[k]);

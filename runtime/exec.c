@@ -115,6 +115,18 @@ gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_bi
     return NULL;
 }
 
+static void release_arena(gn_instance *in)
+{
+    if (!in->scratch) {
+        gn_block_free(in->arena);
+    } else if (atomic_fetch_sub(&in->scratch->users, 1) == 1) {
+        gn_block_free(in->scratch->p);
+        gn_block_free(in->scratch);
+    }
+    in->scratch = NULL;
+    in->arena = NULL;
+}
+
 void gn_instance_free(gn_instance *in)
 {
     if (!in) return;
@@ -123,7 +135,7 @@ void gn_instance_free(gn_instance *in)
         for (int k = 0; k < in->artifact->n_slots; k++) gn_block_free(in->owned[k]);
     }
     gn_plan_free(&in->plan);
-    gn_block_free(in->arena);
+    release_arena(in);
     gn_block_free(in->operands);
     gn_block_free(in->tables);
     gn_block_free(in);
@@ -144,6 +156,44 @@ static void point(gn_instance *in, int root, void *data)
     for (int l = 0; l < a->n_launches; l++)
         for (int b = 0; b < a->launches[l].n_buf; b++)
             if (in->plan.root[a->launches[l].buf[b]] == root) in->ready[l].buf[b] = data;
+}
+
+static void move_arena(gn_instance *in, gn_scratch *to)
+{
+    release_arena(in);
+    in->scratch = to;
+    in->arena = to->p;
+    atomic_fetch_add(&to->users, 1);
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_slots; k++)
+        if (a->slots[k].kind == GN_SLOT_TEMP) in->addr[k] = (char *)to->p + in->plan.offset[k];
+    for (int k = 0; k < a->n_slots; k++) in->addr[k] = in->addr[in->plan.root[k]];
+    for (int l = 0; l < a->n_launches; l++)
+        for (int b = 0; b < a->launches[l].n_buf; b++) in->ready[l].buf[b] = in->addr[a->launches[l].buf[b]];
+}
+
+gn_status *gn_instances_share_arena(int n, gn_instance *const *in)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < n; k++)
+        if (in[k] && in[k]->plan.bytes > bytes) bytes = in[k]->plan.bytes;
+    void *block, *p;
+    GN_TRY(gn_block_zeroed(1, sizeof(gn_scratch), "the arena", &block));
+    gn_status *s = gn_block_new(bytes, 1, "the arena", &p);
+    if (s) {
+        gn_block_free(block);
+        return s;
+    }
+    gn_scratch *z = block;
+    z->p = p;
+    atomic_init(&z->users, 1); /* held here until all have theirs */
+    for (int k = 0; k < n; k++)
+        if (in[k]) move_arena(in[k], z);
+    if (atomic_fetch_sub(&z->users, 1) == 1) {
+        gn_block_free(z->p);
+        gn_block_free(z);
+    }
+    return NULL;
 }
 
 gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
@@ -179,6 +229,12 @@ int64_t gn_instance_arena_bytes(const gn_instance *in) { return in->plan.bytes; 
 int64_t gn_instance_slot_bytes(const gn_instance *in, int slot)
 {
     return in->plan.elems[slot] * (int64_t)gn_elem_size(in->artifact->slots[slot].elem);
+}
+
+bool gn_instance_alive(const gn_instance *in, int slot, int launch)
+{
+    return in->artifact->slots[slot].kind == GN_SLOT_TEMP && in->plan.first[slot] <= launch &&
+           launch <= in->plan.last[slot];
 }
 
 gn_launch_view gn_instance_launch(const gn_instance *in, int k)

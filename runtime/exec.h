@@ -35,6 +35,13 @@ GN_NODISCARD gn_status *gn_plan_bytes(const gn_artifact *a, const int64_t *sym, 
 GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs, int n,
                                         const gn_binding *tensors, gn_pool *pool, const gn_instance *like,
                                         gn_instance **out);
+/* One arena for the temporaries of several instances, which must then never run at the same time: as large as the largest
+ * takes.  NULL ones are passed over.  It lives until all of them are freed; nothing is kept in it between runs.
+ * GN_ERR_NOMEM: every instance keeps the arena that it has. */
+GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
+/* Frees the arrays of the instances' graphs, bound and derived, that none of their launches reads.  No instance may be made
+ * of these graphs afterwards. */
+void gn_instances_trim_graphs(int n, gn_instance *const *in);
 void gn_instance_run(gn_instance *in);
 void gn_instance_free(gn_instance *in); /* NULL is fine */
 
@@ -53,6 +60,8 @@ int64_t gn_instance_owned_bytes(const gn_instance *in);  /* arena, owned outputs
 int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in);
 
 int64_t gn_instance_slot_bytes(const gn_instance *in, int slot); /* bytes that its elements take */
+
+bool gn_instance_alive(const gn_instance *in, int slot, int launch); /* a temporary that has its memory then? */
 
 /* What launch k is called with: buffers in the kernel's order, symbols, iterations of its thread loop (1 without one). */
 typedef struct gn_launch_view {

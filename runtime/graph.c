@@ -88,6 +88,15 @@ gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem 
     return NULL;
 }
 
+void gn_graph_trim(gn_graph *g, unsigned arrays)
+{
+    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
+        if (arrays >> k & 1) continue;
+        gn_block_free(g->array[k]);
+        g->array[k] = NULL;
+    }
+}
+
 void gn_graph_free(gn_graph *g)
 {
     if (!g) return;

@@ -53,7 +53,9 @@ GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how,
  * once made stays where it is.  GN_ERR_DATA for VALUE of what is no pattern, FROM and IMAGE of what is not derived. */
 GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
 GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
-void gn_graph_free(gn_graph *g);                                               /* NULL is fine */
+/* Frees the arrays that are not in the bit set.  Nothing but those may be asked of the graph afterwards. */
+void gn_graph_trim(gn_graph *g, unsigned arrays);
+void gn_graph_free(gn_graph *g); /* NULL is fine */
 
 int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k); /* elements of an array, made or not */
 gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k);

@@ -26,6 +26,12 @@ typedef struct gn_ready {
     const int64_t *bound; /* [n_ranges + 1] */
 } gn_ready;
 
+/* Memory of temporaries, counted by the instances that use it. */
+typedef struct gn_scratch {
+    atomic_int users;
+    void *p;
+} gn_scratch;
+
 struct gn_instance {
     const gn_artifact *artifact;
     gn_pool *pool;
@@ -36,6 +42,7 @@ struct gn_instance {
     gn_graph **graph;     /* [n_graphs] */
     gn_derived **derived; /* [n_graphs] NULL for bound ones */
     int64_t *sym;         /* [n_syms] */
+    gn_scratch *scratch;  /* holds the arena; NULL: the instance does itself */
     void *arena;
     void *tables;   /* one block: all arrays above */
     void *operands; /* one block: buf, sym and bound of all launches */

@@ -41,6 +41,17 @@ void gn_dataset_free(gn_dataset *d)
     free(d);
 }
 
+void gn_dataset_drop_edges(gn_dataset *d, bool features)
+{
+    void *gone[] = {d->src, d->dst, d->edge_weight, d->edge_attr};
+    for (size_t k = 0; k < sizeof gone / sizeof *gone; k++) free(gone[k]);
+    d->src = d->dst = NULL;
+    d->edge_weight = d->edge_attr = NULL;
+    if (!features) return;
+    gn_csr_free(d->x_csr);
+    d->x_csr = NULL;
+}
+
 gn_status *gn_dataset_labels(gn_dataset *d)
 {
     GN_MEM(d->y, d->n_nodes);

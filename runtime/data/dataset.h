@@ -55,6 +55,10 @@ typedef struct gn_data_options {
 GN_NODISCARD gn_status *gn_dataset_read(const gn_data_options *opt, gn_dataset **out);
 void gn_dataset_free(gn_dataset *d); /* NULL is fine */
 
+/* Frees the edges and what lies on them, and sparse features too: for a caller that has made its own of them.  Their
+ * numbers stay. */
+void gn_dataset_drop_edges(gn_dataset *d, bool features);
+
 /* Checks what every consumer relies on: indices in range, finite features and weights, labels below n_classes, mask
  * lengths.  gn_dataset_read calls it last. */
 GN_NODISCARD gn_status *gn_dataset_check(const gn_dataset *d);

@@ -56,6 +56,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     lo.n_hints = opt->n_hints;
     lo.hints = opt->hints;
     GN_TRY(gn_lower(a, c->f, &lo, &c->low));
+    if (gn_is_on(off, GN_DO_ORDER)) gn_order_launches(a, c->low);
     collect_kernels(a, c);
     GN_TRY(gn_assemble(a, c->low, gn_is_on(off, GN_DO_BALANCE), &c->artifact));
     c->lower_ms = gn_now_ms() - t1;

@@ -41,6 +41,9 @@ typedef struct gn_code_report {
 GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
                                         gn_image **image, gn_code_report *report);
 
+/* order.c: other launches first, where that lowers the peak of memory. */
+void gn_order_launches(gn_arena *a, lowered *low);
+
 /* assemble.c: launches over values to an artifact over slots.  balance: threads share out rows by their edges. */
 GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, bool balance, gn_artifact **out);
 

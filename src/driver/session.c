@@ -136,6 +136,29 @@ static gn_status *bind_unit(gn_session *s, gn_unit *u, const gn_unit *like)
     return gn_unit_bind(u, s->x_pattern ? 2 : 1, g, n + s->state.n, b, s->pool, like ? like->instance : NULL);
 }
 
+enum { INSTANCES = 6 };
+
+static void instances_of(const gn_session *s, gn_instance **in)
+{
+    const gn_unit *u[] = {&s->build.eval, &s->build.step, &s->build.val_loss};
+    for (int k = 0; k < 3; k++) {
+        in[2 * k] = u[k]->instance;
+        in[2 * k + 1] = u[k]->prepare;
+    }
+}
+
+/* Programs run one after another: one arena serves them all.  What was needed to bind them alone is given back: edges as
+ * they were read, and arrays of graphs that no kernel reads. */
+static gn_status *share_memory(gn_session *s)
+{
+    gn_instance *in[INSTANCES];
+    if (!gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA)) return NULL;
+    instances_of(s, in);
+    gn_instances_trim_graphs(INSTANCES, in);
+    gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
+    return gn_instances_share_arena(INSTANCES, in);
+}
+
 static gn_status *bind_all(gn_session *s)
 {
     if (s->opt.no_code) return NULL;
@@ -147,7 +170,8 @@ static gn_status *bind_all(gn_session *s)
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
     GN_TRY(bind_unit(s, &s->build.eval, NULL));
     GN_TRY(bind_unit(s, &s->build.step, &s->build.eval));
-    return bind_unit(s, &s->build.val_loss, &s->build.eval);
+    GN_TRY(bind_unit(s, &s->build.val_loss, &s->build.eval));
+    return share_memory(s);
 }
 
 /* Life -------------------------------------------------------------------------------------------------------------- */
@@ -230,22 +254,18 @@ static int64_t data_bytes(const gn_session *s)
 
 gn_memory gn_session_memory(const gn_session *s)
 {
-    const gn_unit *u[] = {&s->build.eval, &s->build.step, &s->build.val_loss};
     gn_memory m = {.data = data_bytes(s), .states = gn_state_bytes(&s->state), .graphs = gn_graph_bytes(s->graph)};
+    gn_instance *in[INSTANCES];
+    bool shared = gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA);
+    instances_of(s, in);
     if (s->x_pattern) m.graphs += gn_graph_bytes(s->x_pattern);
-    for (int k = 0; k < 3; k++) {
-        if (u[k]->instance) {
-            m.arena += gn_instance_arena_bytes(u[k]->instance);
-            m.outputs += gn_instance_output_bytes(u[k]->instance);
-        }
-        if (u[k]->prepare) {
-            m.arena += gn_instance_arena_bytes(u[k]->prepare);
-            m.prepared += gn_instance_output_bytes(u[k]->prepare);
-        }
+    for (int k = 0; k < INSTANCES; k++) {
+        if (!in[k]) continue;
+        int64_t arena = gn_instance_arena_bytes(in[k]);
+        m.arena = shared ? (arena > m.arena ? arena : m.arena) : m.arena + arena;
+        *(k % 2 ? &m.prepared : &m.outputs) += gn_instance_output_bytes(in[k]);
     }
-    const gn_instance *all[] = {s->build.eval.instance, s->build.eval.prepare,      s->build.step.instance,
-                                s->build.step.prepare,  s->build.val_loss.instance, s->build.val_loss.prepare};
-    m.graphs += gn_instances_derived_bytes(6, all);
+    m.graphs += gn_instances_derived_bytes(INSTANCES, (const gn_instance *const *)in);
     m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena;
     return m;
 }

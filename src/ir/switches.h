@@ -24,6 +24,9 @@
     X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
     X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \
     X(BY_SOURCE, "by-source", "values of a sparse matrix are kept a second time, by column")                           \
+    X(ORDER, "order", "kernels run in an order that lowers the peak of memory")                                        \
+    X(SHARE_ARENA, "share-arena",                                                                                      \
+      "programs share the memory of temporaries; what no kernel reads of graph and data is freed")                     \
     X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")
 
 typedef enum gn_decision {

@@ -280,6 +280,42 @@ START_TEST(memory_is_known)
 }
 END_TEST
 
+/* Instances that take turns in one arena, over graphs without what nobody reads, give what each gives by itself. */
+START_TEST(an_arena_is_shared)
+{
+    setup();
+    gn_pool *pool = pool_of(2);
+    gn_instance *in[3] = {instance(pool), NULL, NULL};
+    ok(gn_instance_new(&art, 1, graphs, 4, tensors, pool, in[0], &in[2]));
+    float *want = slow_out(gn_instance_graph(in[0], 1));
+    const gn_graph *d = gn_instance_graph(in[0], 1);
+    int64_t before = gn_graph_bytes(d), alone = gn_instances_derived_bytes(1, (const gn_instance *const *)in);
+    ck_assert_int_eq(gn_instances_derived_bytes(3, (const gn_instance *const *)in), alone); /* the same graph */
+    gn_instances_trim_graphs(3, in);
+    ck_assert_int_lt(gn_graph_bytes(d), before);
+    ck_assert_ptr_nonnull(d->array[GN_GRAPH_ROW_PTR]);
+    ck_assert_ptr_null(d->array[GN_GRAPH_FROM]);
+    ck_assert_int_eq(gn_graph_bytes(graph), 0);
+    ok(gn_instances_share_arena(3, in));
+    for (int k = 0; k < 3; k += 2) {
+        float w0[WIDTH];
+        memcpy(w0, w, sizeof w0);
+        gn_instance_poison(in[2 - k]);
+        gn_instance_run(in[k]);
+        ck_assert_mem_eq(gn_instance_output(in[k], "out", NULL), want, NODES * WIDTH * 4);
+        memcpy(w, w0, sizeof w0);
+    }
+    gn_instance_free(in[0]); /* the arena stays as long as one uses it */
+    gn_instance_run(in[2]);
+    ck_assert_mem_eq(gn_instance_output(in[2], "out", NULL), want, NODES * WIDTH * 4);
+    ok(gn_instances_share_arena(1, &in[2]));
+    gn_instance_free(in[2]);
+    free(want);
+    gn_pool_free(pool);
+    data_free();
+}
+END_TEST
+
 /* Symbols that no graph gives: quotients, and the rows of a tensor. */
 START_TEST(other_symbols)
 {
@@ -497,5 +533,5 @@ START_TEST(out_of_memory)
 END_TEST
 
 RUN_SUITE("runtime exec", same_bits_for_any_number_of_threads, tiny_graphs, a_star_is_balanced, memory_is_known,
-          other_symbols, bound_outputs_and_rebinding, derived_graphs_are_shared, profiles, bindings_that_do_not_fit,
-          graphs_that_do_not_fit, out_of_memory)
+          an_arena_is_shared, other_symbols, bound_outputs_and_rebinding, derived_graphs_are_shared, profiles,
+          bindings_that_do_not_fit, graphs_that_do_not_fit, out_of_memory)
