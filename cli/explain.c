@@ -273,9 +273,10 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k)
     if (r->region < 0) return;
     const fusion *f = u->code->f;
     const region *g = &f->regions.p[r->region];
-    if (k && u->kernels[k - 1].region == r->region) { /* finishes sums that the kernel before began */
+    int first = gn_cli_kernel_of(u->code, (uint32_t)r->region);
+    if (first != k) { /* finishes sums that the region's kernel began */
         printf("\n %3d %s\n", k, r->name);
-        print_words("finishes", gn_arena_printf(a, "the sums of %d", k - 1));
+        print_words("finishes", gn_arena_printf(a, "sums of %d", first));
         return;
     }
     printf("\n %3d %s: %s", k, r->name, kind[g->kind]);

@@ -148,7 +148,9 @@ static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, int k)
     gn_json_double(j, "draws", c->draws);
     gn_json_double(j, "counted", c->sampled);
     gn_json_bool(j, "conditions_guessed", c->guessed);
-    if (r->region >= 0) {
+    int first = r->region >= 0 ? gn_cli_kernel_of(u->code, (uint32_t)r->region) : k;
+    if (first != k) gn_json_int(j, "finishes", first);
+    if (r->region >= 0 && first == k) {
         const region *g = &u->code->f->regions.p[r->region];
         gir_id *inl;
         uint32_t n = gn_cli_recomputed(a, u->code->f, g, &inl);
