@@ -14,6 +14,9 @@
     X(HOIST, "hoist", "what depends on graph and data alone is computed once, before the first run")                   \
     X(FUSE, "fuse", "values over the same rows are computed in one loop")                                              \
     X(RECOMPUTE, "recompute", "edge values, views and scalars are computed again where they are read")                 \
+    X(SHARE_EDGES, "share-edge-work", "a sum over edges joins the loop that does most of its work already")            \
+    X(SHARE_ROWS, "share-rows", "work on the rows of one space that shares nothing else shares a loop")                \
+    X(SINK, "sink", "a value that one later loop reads is computed there where that stores less")                      \
     X(WAIT, "wait", "values that read nothing are computed where they are first read")                                 \
     X(STORE_MASKS, "store-masks", "masks drawn for edges are stored, a byte each, rather than drawn again")            \
     X(STORE_DOTS, "store-dots", "long dot products on edges that several loops read are stored")                       \

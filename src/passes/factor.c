@@ -3,109 +3,128 @@
  *
  *   sum over e of  a[dst] * b[e] / c[dst]   =   a * (sum over e of b[e]) / c          (a row's sum by destination)
  *   x[src] * y[src]                          =   (x * y)[src]                          (once a node, not once an edge)
+ *   sum over e of  w[e] * <a[dst], b[src]>   =   <a, sum over e of w[e] * b[src]>      (no dot product an edge)
  *
- * Products are looked for through broadcasts and reshapes, and through select(m, x, 0) = x * select(m, 1, 0).  So the
- * symmetric normalisation of a GCN leaves the loop over edges without a multiplication, and a softmax is divided by its
- * sum once a row.  A row without edges keeps its 0, whatever its factors are.  Declines where a sum has nothing to take
- * out. */
+ * Messages are taken apart by terms.c, through views and selects.  So the symmetric normalisation of a GCN leaves the
+ * loop over edges without a multiplication, and a softmax is divided by its sum once a row.
+ *
+ * The third rule is what makes attention's gradient cheap.  A softmax's gradient holds  sum over e of p[e] <dO[dst],
+ * h[src]>, which is <dO, O>: the sum is the one that the forward pass made.  Where logits add a term of either end, the
+ * gradients of those terms are sums of the same kind, and no dot product is left on the edges at all.  It also takes
+ * sums in a message apart for that.  Declines where the dot product is wanted on the edges anyway: then only sums that
+ * are there already are used.  Declines where a sum has nothing to take out.  A row without edges keeps its 0, whatever
+ * its factors are. */
 #include "passes/passes.h"
+#include "passes/terms.h"
 
-enum { MAX_FACTORS = 16, MAX_VIEWS = 8 };
+enum { ROUNDS = 8 };
 
-typedef struct factor {
-    gir_id value; /* in the new program, before views */
-    bool inverse; /* divides */
-    int views;
-    gir_type view[MAX_VIEWS]; /* types it passes through on its way to the message's, in order */
-    bool reshape[MAX_VIEWS];
-} factor;
+typedef struct factoring {
+    gn_rewrite r;
+    const bool *kept; /* by dot product (in the old program): it stays on the edges, and no sums are made to avoid it */
+    bool *avoided;    /* by dot product: sums were made to avoid it */
+    bool *sum;        /* by value of the new program: a sum that it uses, not one that was tried */
+    gir_id *from;     /* by value of the new program: what it was copied from */
+    uint32_t cap;     /* of the two */
+} factoring;
 
-typedef struct factors {
-    gir_program *p;
-    int n;
-    factor f[MAX_FACTORS];
-    bool full;
-} factors;
+/* One sum over edges being rewritten. */
+typedef struct summing {
+    factoring *z;
+    gir_id graph;
+    int end;
+    gir_space_id near, far;
+    int n_made; /* sums made to avoid dot products, and those dot products (in the old program) */
+    gir_id made[TERM_MOST], avoids[TERM_MOST];
+    bool dots;   /* a dot product went */
+    bool shared; /* something was taken out that may be no number where there are no edges */
+} summing;
 
-static void split(factors *z, gir_id v, factor so_far)
+static void see(factoring *z, gir_id v)
 {
-    const gir_node *n = gir_at(z->p, v);
-    factor inner = so_far;
-    switch ((gir_op)n->op) {
-    case GIR_MUL:
-        split(z, gir_in(z->p, v, 0), so_far);
-        split(z, gir_in(z->p, v, 1), so_far);
-        return;
-    case GIR_DIV:
-        split(z, gir_in(z->p, v, 0), so_far);
-        inner.inverse = !inner.inverse;
-        split(z, gir_in(z->p, v, 1), inner);
-        return;
-    case GIR_BROADCAST:
-    case GIR_RESHAPE:
-        if (so_far.views == MAX_VIEWS || gir_type_of(z->p, gir_in(z->p, v, 0))->space != n->type.space) break;
-        for (int k = inner.views; k > 0; k--) {
-            inner.view[k] = inner.view[k - 1];
-            inner.reshape[k] = inner.reshape[k - 1];
-        }
-        inner.view[0] = n->type;
-        inner.reshape[0] = n->op == GIR_RESHAPE;
-        inner.views++;
-        split(z, gir_in(z->p, v, 0), inner);
-        return;
-    case GIR_SELECT: {
-        const gir_node *no = gir_at(z->p, gir_in(z->p, v, 2));
-        if (no->op != GIR_CONST || no->attr.f != 0 || so_far.inverse) break;
-        gir_type t = n->type;
-        gir_id cond = gir_in(z->p, v, 0), yes = gir_in(z->p, v, 1);
-        gir_id one = gir_const(z->p, &t, 1), zero = gir_const(z->p, &t, 0);
-        if (gir_at(z->p, yes)->op == GIR_CONST) break;
-        split(z, yes, so_far);
-        split(z, gir_op3(z->p, GIR_SELECT, cond, one, zero), so_far);
-        return;
+    gn_arena *a = z->r.to->arena;
+    if (v < z->cap) return;
+    uint32_t cap = 2 * v + 64;
+    bool *sum = GN_NEW_N(a, bool, cap);
+    gir_id *from = GN_NEW_N(a, gir_id, cap);
+    for (uint32_t k = 0; k < z->cap; k++) {
+        sum[k] = z->sum[k];
+        from[k] = z->from[k];
     }
-    default: break;
-    }
-    if (z->n == MAX_FACTORS) {
-        z->full = true;
-        return;
-    }
-    so_far.value = v;
-    z->f[z->n++] = so_far;
+    z->sum = sum;
+    z->from = from;
+    z->cap = cap;
 }
 
-/* The factor's value brought to the message's dims, over space s. */
-static gir_id shaped(gir_program *p, const factor *f, gir_id v, gir_space_id s)
+/* Factors ----------------------------------------------------------------------------------------------------------- */
+
+static bool gathers(const summing *s, const gn_factor *f, int end)
 {
-    for (int k = 0; k < f->views; k++) {
-        gir_type t = f->view[k];
-        t.space = s;
-        v = f->reshape[k] ? gir_reshape(p, v, t.rank, t.dim) : gir_broadcast(p, v, &t);
+    const gir_node *n = gir_at(s->z->r.to, f->value);
+    return n->op == GIR_GATHER && gir_in(s->z->r.to, f->value, 0) == s->graph && n->attr.i[0] == end;
+}
+
+/* The same for all edges: a tensor of no space, repeated. */
+static bool repeats(const summing *s, const gn_factor *f)
+{
+    const gir_program *p = s->z->r.to;
+    return gir_at(p, f->value)->op == GIR_BROADCAST && gir_type_of(p, gir_in(p, f->value, 0))->space == 0;
+}
+
+static bool is_near(const summing *s, const gn_factor *f) { return gathers(s, f, s->end) || repeats(s, f); }
+static int other_end(const summing *s) { return s->end == GIR_DST ? GIR_SRC : GIR_DST; }
+
+/* What is gathered or repeated. */
+static gn_factor at_row(summing *s, const gn_factor *f)
+{
+    gn_rewrite *r = &s->z->r;
+    gn_factor at = *f;
+    at.value = gir_in(r->to, f->value, gathers(s, f, s->end) || gathers(s, f, other_end(s)) ? 1 : 0);
+    if (gir_at(r->to, f->value)->op != GIR_BROADCAST) return at;
+    gn_view *v = GN_NEW(r->to->arena, gn_view);
+    *v = (gn_view){f->views, *gir_type_of(r->to, f->value), false};
+    at.views = v;
+    return at;
+}
+
+/* Sums -------------------------------------------------------------------------------------------------------------- */
+
+static gir_id scatter(summing *s, gir_id message)
+{
+    return gn_rewrite_make(&s->z->r, GIR_SCATTER, 2, (const gir_id[]){s->graph, message},
+                           &(gir_attr){.i = {s->end, GIR_SUM}}, NULL);
+}
+
+static gir_id gather_far(summing *s, gir_id v)
+{
+    return gn_rewrite_make(&s->z->r, GIR_GATHER, 2, (const gir_id[]){s->graph, v}, &(gir_attr){.i = {other_end(s)}},
+                           NULL);
+}
+
+/* The sum of what differs from edge to edge: far ends multiplied once a node. */
+static gir_id sum_of_rest(summing *s, const gn_term *t, const gir_type *full)
+{
+    gn_rewrite *r = &s->z->r;
+    gn_factor far[TERM_FACTORS], rest[TERM_FACTORS];
+    int n_far = 0, n_rest = 0;
+    for (int k = 0; k < t->n; k++) {
+        if (is_near(s, &t->f[k])) continue;
+        if (gathers(s, &t->f[k], other_end(s)))
+            far[n_far++] = at_row(s, &t->f[k]);
+        else
+            rest[n_rest++] = t->f[k];
     }
-    return v;
-}
-
-static gir_id times(gir_program *p, gir_id a, gir_id b, bool inverse)
-{
-    if (!a) {
-        if (!inverse) return b;
-        gir_type t = *gir_type_of(p, b);
-        a = gir_const(p, &t, 1);
+    gir_id message = gn_terms_product(r, 0, n_rest, rest, full, full->space);
+    gir_id ends = gn_terms_product(r, 0, n_far, far, full, s->far);
+    if (ends) {
+        ends = gather_far(s, ends);
+        message = message ? gn_terms_op(r, GIR_MUL, message, ends) : ends;
     }
-    return gir_op2(p, inverse ? GIR_DIV : GIR_MUL, a, b);
+    if (!message) message = gn_rewrite_make(r, GIR_CONST, 0, NULL, &(gir_attr){.f = 1}, full);
+    return scatter(s, message);
 }
 
-/* Is the factor a gather from `end` over g? */
-static bool gathers(const gir_program *p, const factor *f, gir_id g, int end)
-{
-    const gir_node *n = gir_at(p, f->value);
-    return n->op == GIR_GATHER && gir_in(p, f->value, 0) == g && n->attr.i[0] == end;
-}
-
-static bool is_constant(const gir_program *p, const factor *f)
-{
-    return gir_at(p, f->value)->op == GIR_CONST || gir_type_of(p, f->value)->space == 0;
-}
+/* Rows without edges ------------------------------------------------------------------------------------------------ */
 
 /* Does every node have an edge? */
 static bool never_empty(const gir_program *p, gir_id g)
@@ -114,81 +133,228 @@ static bool never_empty(const gir_program *p, gir_id g)
     return gir_at(p, g)->op == GIR_SELF_LOOPS || gir_at(p, g)->op == GIR_REMAINING_LOOPS;
 }
 
+static gir_id number(gn_rewrite *r, const gir_type *t, double x)
+{
+    return gn_rewrite_make(r, GIR_CONST, 0, NULL, &(gir_attr){.f = x}, t);
+}
+
 /* A sum over no edges is 0, whatever its factors would have been: a row without edges may have a factor that is no
  * number, such as 1 / its degree. */
-static gir_id where_edges(gir_program *p, gir_id g, int end, gir_id row)
+static gir_id where_edges(summing *s, gir_id v)
 {
-    if (gir_at(p, row)->op == GIR_CONST || never_empty(p, g)) return row;
-    gir_type t = *gir_type_of(p, row), one = gir_tensor((gn_elem)t.elem, gir_type_of(p, g)->edge, 0, NULL), some = t;
-    int64_t ones[GIR_MAX_RANK];
-    for (int k = 0; k < GIR_MAX_RANK; k++) ones[k] = 1;
-    gir_id count = gir_scatter(p, g, gir_const(p, &one, 1), end, GIR_SUM);
+    gn_rewrite *r = &s->z->r;
+    if (never_empty(r->to, s->graph)) return v;
+    gir_type t = *gir_type_of(r->to, v), some = t, ones = t;
+    gir_type one = gir_tensor((gn_elem)t.elem, gir_type_of(r->to, s->graph)->edge, 0, NULL);
+    gir_id count = scatter(s, number(r, &one, 1));
     one.space = t.space;
-    gir_id there = gir_op2(p, GIR_GT, count, gir_const(p, &one, 0));
-    some.elem = GN_BOOL;
-    there = gir_broadcast(p, gir_reshape(p, there, t.rank, ones), &some);
-    return gir_op3(p, GIR_SELECT, there, row, gir_const(p, &t, 0));
+    gir_id there = gn_terms_op(r, GIR_GT, count, number(r, &one, 0));
+    some.elem = ones.elem = GN_BOOL;
+    for (int k = 0; k < t.rank; k++) ones.dim[k] = 1;
+    there = gn_terms_view(r, gn_terms_view(r, there, &ones, t.space, true), &some, t.space, false);
+    return gn_rewrite_make(r, GIR_SELECT, 3, (const gir_id[]){there, v, number(r, &t, 0)}, NULL, NULL);
+}
+
+/* `sum` (may be 0) times what the edges of a row share. */
+static gir_id times_near(summing *s, gir_id sum, const gn_term *t, const gir_type *full)
+{
+    gn_rewrite *r = &s->z->r;
+    gn_factor near[TERM_FACTORS];
+    int n = 0;
+    for (int k = 0; k < t->n; k++)
+        if (is_near(s, &t->f[k])) near[n++] = at_row(s, &t->f[k]);
+    if (n == 1 && !s->shared && gir_type_of(r->to, near[0].value)->space) { /* while it is narrow */
+        gir_id v = near[0].value;
+        near[0].value = where_edges(s, near[0].inverse ? gn_terms_op(r, GIR_RECIP, v, 0) : v);
+        near[0].inverse = false;
+    } else if (n > 0) {
+        s->shared = true;
+    }
+    return gn_terms_product(r, sum, n, near, full, s->near);
+}
+
+/* Dot products ------------------------------------------------------------------------------------------------------ */
+
+/* A sum over axes of a message's factor, without views that repeat it. */
+static bool is_dot(const summing *s, const gn_factor *f)
+{
+    const gir_node *n = gir_at(s->z->r.to, f->value);
+    if (n->op != GIR_REDUCE || n->attr.i[0] != GIR_SUM || f->inverse) return false;
+    for (const gn_view *v = f->views; v; v = v->outer)
+        if (!v->reshape) return false;
+    return true;
+}
+
+/* The factors of `t` but for number `dot`, spread over the axes that the dot product sums, and the dot product's own. */
+static bool inside(summing *s, const gn_term *t, int dot, gn_term *out)
+{
+    gn_rewrite *r = &s->z->r;
+    gir_id d = t->f[dot].value, o = gir_in(r->to, d, 0);
+    const gir_type of = *gir_type_of(r->to, d);
+    int64_t axes = gir_at(r->to, d)->attr.i[1];
+    const gn_terms *own = gn_terms_of(r, o, false);
+    gir_type full = *gir_type_of(r->to, o), kept = full;
+    bool row = false, differs = false;
+    if (own->n != 1) return false;
+    for (int k = 0; k < full.rank; k++)
+        if (axes >> k & 1) kept.dim[k] = 1;
+    *out = own->t[0];
+    for (int k = 0; k < out->n; k++) *(is_near(s, &out->f[k]) ? &row : &differs) = true;
+    if (!row || !differs) return false;
+    for (int k = 0; k < t->n; k++) {
+        if (k == dot || is_near(s, &t->f[k])) continue;
+        if (out->n == TERM_FACTORS) return false;
+        gn_factor f = t->f[k];
+        f.views = gn_views_add(r, gir_type_of(r->to, f.value), f.views, &of, true);
+        f.views = gn_views_add(r, gir_type_of(r->to, f.value), f.views, &kept, true);
+        f.views = gn_views_add(r, gir_type_of(r->to, f.value), f.views, &full, false);
+        out->f[out->n++] = f;
+    }
+    return true;
+}
+
+/* sum of w * <a[row], b> as <a, sum of w * b>; 0 where that is not to be. */
+static gir_id without_dot(summing *s, const gn_term *t, int dot, const gir_type *full)
+{
+    factoring *z = s->z;
+    gn_rewrite *r = &z->r;
+    gir_id d = t->f[dot].value;
+    gn_term in;
+    if (!inside(s, t, dot, &in)) return 0;
+    gir_type wide = *gir_type_of(r->to, gir_in(r->to, d, 0)), rows = *full;
+    int64_t axes = gir_at(r->to, d)->attr.i[1];
+    uint32_t before = r->to->nodes.n;
+    gir_id sum = sum_of_rest(s, &in, &wide);
+    see(z, r->to->nodes.n);
+    bool there = sum < before && z->sum[sum];
+    gir_id was = z->from[d];
+    if (!there && (!was || z->kept[was])) return 0;
+    if (!there) {
+        s->made[s->n_made] = sum;
+        s->avoids[s->n_made++] = was;
+    }
+    s->shared = true;
+    gir_id dot_of = times_near(s, sum, &in, &wide);
+    gir_id v = gn_rewrite_make(r, GIR_REDUCE, 1, &dot_of, &(gir_attr){.i = {GIR_SUM, axes}}, NULL);
+    s->dots = true;
+    return gn_terms_scaled(r, gn_terms_view(r, v, &rows, s->near, true), in.scale);
+}
+
+/* Messages ---------------------------------------------------------------------------------------------------------- */
+
+static bool worthwhile(const summing *s, const gn_term *t)
+{
+    int near = t->scale != 1, far = 0;
+    for (int k = 0; k < t->n; k++) {
+        near += is_near(s, &t->f[k]);
+        far += gathers(s, &t->f[k], other_end(s));
+    }
+    return t->n + (t->scale != 1) > 1 && (near > 0 || far > 1);
+}
+
+/* One product's sum; 0 where it is better left alone. `must`: it is part of several. */
+static gir_id sum_of_term(summing *s, const gn_term *t, const gir_type *full, bool must)
+{
+    gn_rewrite *r = &s->z->r;
+    gir_id sum = 0;
+    bool dots = false;
+    for (int k = 0; k < t->n && !sum; k++) {
+        if (!is_dot(s, &t->f[k])) continue;
+        sum = without_dot(s, t, k, full);
+        dots = true;
+    }
+    if (!sum) {
+        if (must ? dots : !worthwhile(s, t)) return 0;
+        sum = sum_of_rest(s, t, full);
+    }
+    return gn_terms_scaled(r, times_near(s, sum, t, full), t->scale);
+}
+
+/* A sum of several, for the sake of dot products. */
+static gir_id sum_of_sums(summing *s, const gn_terms *t, const gir_type *full)
+{
+    gir_id all = 0;
+    for (int k = 0; k < t->n; k++) {
+        gir_id one = sum_of_term(s, &t->t[k], full, true);
+        if (!one) return 0;
+        all = all ? gn_terms_op(&s->z->r, GIR_ADD, all, one) : one;
+    }
+    return s->dots ? all : 0;
 }
 
 /* The sum rewritten, or 0. */
-static gir_id rewrite(gir_program *p, gir_id g, gir_id message, int end)
+static gir_id rewrite(factoring *z, gir_id g, gir_id message, int end)
 {
-    factors z = {.p = p};
-    split(&z, message, (factor){0});
-    if (z.full) return 0;
-    int rows = 0, far = 0, other = end == GIR_DST ? GIR_SRC : GIR_DST;
-    for (int k = 0; k < z.n; k++) {
-        rows += gathers(p, &z.f[k], g, end) || (is_constant(p, &z.f[k]) && z.n > 1);
-        far += gathers(p, &z.f[k], g, other);
+    gn_rewrite *r = &z->r;
+    const gir_type graph = *gir_type_of(r->to, g), full = *gir_type_of(r->to, message);
+    summing s = {.z = z, .graph = g, .end = end};
+    s.near = end == GIR_DST ? graph.dst : graph.src;
+    s.far = end == GIR_DST ? graph.src : graph.dst;
+    const gn_terms *apart = gn_terms_of(r, message, true), *whole = gn_terms_of(r, message, false);
+    gir_id v = apart->n > 1 ? sum_of_sums(&s, apart, &full) : 0;
+    if (!v) {
+        s.n_made = 0;
+        s.shared = false;
+        if (whole->n == 1) v = sum_of_term(&s, &whole->t[0], &full, false);
     }
-    if (z.n < 2 || (rows == 0 && far < 2)) return 0;
-    const gir_type *graph = gir_type_of(p, g), full = *gir_type_of(p, message);
-    gir_space_id near_space = end == GIR_DST ? graph->dst : graph->src;
-    gir_space_id far_space = end == GIR_DST ? graph->src : graph->dst;
-    gir_id row = 0, ends = 0, rest = 0;
-    for (int pass = 0; pass < 2; pass++) { /* what multiplies first, then what divides */
-        for (int k = 0; k < z.n; k++) {
-            factor *f = &z.f[k];
-            if (f->inverse != (pass == 1)) continue;
-            if (gathers(p, f, g, end))
-                row = times(p, row, shaped(p, f, gir_in(p, f->value, 1), near_space), f->inverse);
-            else if (gathers(p, f, g, other))
-                ends = times(p, ends, shaped(p, f, gir_in(p, f->value, 1), far_space), f->inverse);
-            else if (is_constant(p, f) && z.n > rows) {
-                gir_type t = *gir_type_of(p, f->value);
-                if (gir_at(p, f->value)->op == GIR_CONST && t.space) {
-                    t.space = near_space;
-                    row = times(p, row, shaped(p, f, gir_const(p, &t, gir_at(p, f->value)->attr.f), near_space),
-                                f->inverse);
-                } else {
-                    rest = times(p, rest, shaped(p, f, f->value, full.space), f->inverse);
-                }
-            } else {
-                rest = times(p, rest, shaped(p, f, f->value, full.space), f->inverse);
-            }
-        }
+    for (int k = 0; v && k < s.n_made; k++) {
+        z->sum[s.made[k]] = true;
+        z->avoided[s.avoids[k]] = true;
     }
-    if (ends) rest = times(p, rest, gir_gather(p, g, ends, other), false);
-    if (!rest) rest = gir_const(p, &full, 1);
-    gir_id sum = gir_scatter(p, g, rest, end, GIR_SUM);
-    return row ? gir_op2(p, GIR_MUL, sum, where_edges(p, g, end, row)) : sum;
+    return v && s.shared ? where_edges(&s, v) : v;
+}
+
+/* The pass ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_sum(const gir_node *n)
+{
+    return n->op == GIR_SCATTER && n->attr.i[1] == GIR_SUM && gn_elem_is_float((gn_elem)n->type.elem);
+}
+
+static factoring run(gn_arena *a, const gir_program *in, const bool *kept)
+{
+    factoring z = {.r = gn_rewrite_new(a, in), .kept = kept, .avoided = GN_NEW_N(a, bool, in->nodes.n)};
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        gir_id to = 0;
+        z.r.to->loc = gir_at(in, v)->loc;
+        if (is_sum(gir_at(in, v)))
+            to = rewrite(&z, z.r.map[gir_in(in, v, 0)], z.r.map[gir_in(in, v, 1)], (int)gir_at(in, v)->attr.i[0]);
+        if (to)
+            z.r.map[v] = to;
+        else
+            to = gn_rewrite_copy(&z.r, v);
+        see(&z, to);
+        if (!z.from[to]) z.from[to] = v;
+        if (is_sum(gir_at(z.r.to, to))) z.sum[to] = true;
+    }
+    gn_rewrite_outputs(&z.r);
+    return z;
+}
+
+/* Dot products that are still computed, although sums were made to avoid them. */
+static bool in_vain(gn_arena *a, const factoring *z, bool *kept)
+{
+    const gir_program *p = z->r.to;
+    bool *live = GN_NEW_N(a, bool, p->nodes.n), any = false;
+    for (uint32_t k = 0; k < p->outputs.n; k++) live[p->outputs.p[k].value] = true;
+    for (gir_id v = p->nodes.n; v-- > 1;) {
+        for (int k = 0; live[v] && k < gir_at(p, v)->n_in; k++) live[gir_in(p, v, k)] = true;
+        gir_id was = v < z->cap ? z->from[v] : 0;
+        if (!live[v] || !was || !z->avoided[was] || kept[was]) continue;
+        any = kept[was] = true;
+    }
+    return any;
 }
 
 gn_status *gn_run_factor(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
     (void)opt;
-    gir_program *to = gir_program_new(a, in->name);
-    gir_id *map = GN_NEW_N(a, gir_id, in->nodes.n);
-    gir_clone_frame(to, in);
-    for (gir_id v = 1; v < in->nodes.n; v++) {
-        const gir_node *n = gir_at(in, v);
-        to->loc = n->loc;
-        if (n->op == GIR_SCATTER && n->attr.i[1] == GIR_SUM && gn_elem_is_float((gn_elem)n->type.elem))
-            map[v] = rewrite(to, map[gir_in(in, v, 0)], map[gir_in(in, v, 1)], (int)n->attr.i[0]);
-        if (!map[v]) map[v] = gir_clone_node(to, in, v, map);
+    bool *kept = GN_NEW_N(a, bool, in->nodes.n);
+    factoring z = run(a, in, kept);
+    for (int round = 0; in_vain(a, &z, kept); round++) {
+        for (gir_id v = 0; round == ROUNDS && v < in->nodes.n; v++) kept[v] = true;
+        z = run(a, in, kept);
     }
-    for (uint32_t k = 0; k < in->outputs.n; k++)
-        gir_output_add(to, in->outputs.p[k].kind, in->outputs.p[k].name, map[in->outputs.p[k].value]);
-    *out = to;
+    *out = z.r.to;
     return NULL;
 }

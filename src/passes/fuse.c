@@ -280,10 +280,27 @@ static void add_edges(fuser *z, uint32_t r)
             for (uint32_t w = 0; w < z->words; w++) z->reach[(size_t)x * z->words + w] |= mine[w];
 }
 
+/* Is there one element a row, so that rows can be lanes, as far as this value goes? */
+static bool single(const fuser *z, gir_id v) { return fu_elems(z->p, v) == 1 && gir_at(z->p, v)->op != GIR_REDUCE; }
+
+static bool all_single(const fuser *z, const region *r)
+{
+    bool all = true;
+    for (uint32_t m = 0; m < r->members.n; m++) all = all && single(z, r->members.p[m]);
+    return all;
+}
+
 /* Two walks over the edges of one graph meet in one region even when neither reads the other. */
 static bool worth_joining(const region *r, const region *own, bool shares)
 {
     return shares || (own->graph && own->graph == r->graph) || (own->kind == RG_ROWS && own->space == 0);
+}
+
+/* So does work on the rows of one space where nothing better is found, unless rows could be lanes for one of the two. */
+static bool may_share_rows(const fuser *z, const region *r, const region *own, gir_id v)
+{
+    return gn_is_on(z->off, GN_DO_SHARE_ROWS) && own->kind == RG_ROWS && r->kind == RG_ROWS && !own->graph &&
+           !r->graph && single(z, v) == all_single(z, r);
 }
 
 static void add_member(fuser *z, uint32_t r, gir_id v)
@@ -312,12 +329,23 @@ static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
     return worth_joining(&z->regions.p[r], own, shares) ? FU_AGREED : FU_APART;
 }
 
-/* The latest region that v may join, as the region would be with it; UINT32_MAX: none. */
+/* The latest region that v may join and has something to share with, and for a sum over edges the one that does most of
+ * its work already; UINT32_MAX: none. */
 static uint32_t find_region(fuser *z, gir_id v, const region *own)
 {
-    for (uint32_t r = z->regions.n; r-- > 0;)
-        if (refusal_of(z, r, v, own) == FU_AGREED) return r;
-    return UINT32_MAX;
+    uint32_t best = UINT32_MAX, rows = UINT32_MAX;
+    int most = -1;
+    for (uint32_t r = z->regions.n; r-- > 0;) {
+        fu_reason why = refusal_of(z, r, v, own);
+        if (why == FU_APART && rows == UINT32_MAX && may_share_rows(z, &z->regions.p[r], own, v)) rows = r;
+        if (why) continue;
+        if (!own->graph || !gn_is_on(z->off, GN_DO_SHARE_EDGES)) return r;
+        int work = fu_shared_work(z->arena, z->f, v, &z->regions.p[r]);
+        if (work <= most) continue;
+        most = work;
+        best = r;
+    }
+    return best != UINT32_MAX ? best : rows;
 }
 
 /* Is v read at the region's own row alone? */
@@ -420,6 +448,7 @@ static void note_reader(fuser *z, gir_id v, uint32_t r)
 static void choose_stored(fuser *z)
 {
     fusion *f = z->f;
+    for (gir_id v = 1; v < z->p->nodes.n; v++) f->stored[v] = false;
     for (uint32_t k = 0; k < z->p->outputs.n; k++) f->stored[z->p->outputs.p[k].value] = true;
     for (uint32_t r = 0; r < z->regions.n; r++) {
         region *g = &z->regions.p[r];
@@ -487,6 +516,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
         if (f->place[v] == FU_REAL) place_in_region(&z, v);
     choose_stored(&z);
     order_regions(&z);
+    if (gn_is_on(z.off, GN_DO_SINK)) gn_fuse_sink(a, f);
     return f;
 }
 

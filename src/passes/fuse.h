@@ -82,6 +82,12 @@ typedef struct fusion {
     GN_VEC(fu_reader) readers;
 } fusion;
 
+/* fuse_sink.c: values that only one later region reads move there, where that is less to store. */
+void gn_fuse_sink(gn_arena *a, fusion *f);
+
+/* How many values are computed on the edges both for the sum v and for sums of r. */
+int fu_shared_work(gn_arena *a, const fusion *f, gir_id v, const region *r);
+
 fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt);
 
 /* One line a region, for people: kind, space, members, what is stored. */

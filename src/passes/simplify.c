@@ -69,10 +69,26 @@ static gir_id fold(const site *s)
     return constant(s, gir_scalar(s->op, from, (gn_elem)s->type.elem, x));
 }
 
+/* select(c, x, 0) + select(c, 0, y): what is chosen. */
+static gir_id choose(const site *s, gir_id a, gir_id b)
+{
+    if (def(s, a)->op != GIR_SELECT || def(s, b)->op != GIR_SELECT || operand(s, a, 0) != operand(s, b, 0)) return 0;
+    for (int k = 1; k < 3; k++) {
+        if (!equals(s, operand(s, a, 3 - k), 0) || !equals(s, operand(s, b, k), 0)) continue;
+        gir_id in[3] = {operand(s, a, 0)};
+        in[k] = operand(s, a, k);
+        in[3 - k] = operand(s, b, 3 - k);
+        return in[1] == in[2] ? in[1] : gn_rewrite_share(s->r, GIR_SELECT, 3, in, NULL, &s->type);
+    }
+    return 0;
+}
+
 static gir_id simplify_add(const site *s, gir_id a, gir_id b)
 {
     if (equals(s, a, 0)) return b;
     if (equals(s, b, 0)) return a;
+    gir_id chosen = choose(s, a, b);
+    if (chosen) return chosen;
     if (def(s, b)->op == GIR_NEG) return instead(s, GIR_SUB, 2, a, operand(s, b, 0));
     if (def(s, a)->op == GIR_NEG) return instead(s, GIR_SUB, 2, b, operand(s, a, 0));
     return 0;
@@ -87,6 +103,18 @@ static gir_id simplify_sub(const site *s, gir_id a, gir_id b)
     return 0;
 }
 
+/* select(c, x, 0) * k: the zero stays, if k is a number. */
+static gir_id scale_chosen(const site *s, gir_id a, gir_id k)
+{
+    double c;
+    if (def(s, a)->op != GIR_SELECT || !is_const(s, k, &c) || !isfinite(c)) return 0;
+    gir_id in[3] = {operand(s, a, 0), operand(s, a, 1), operand(s, a, 2)};
+    if (!equals(s, in[1], 0) && !equals(s, in[2], 0)) return 0;
+    for (int j = 1; j < 3; j++)
+        if (!equals(s, in[j], 0)) in[j] = instead(s, GIR_MUL, 2, in[j], k);
+    return gn_rewrite_share(s->r, GIR_SELECT, 3, in, NULL, &s->type);
+}
+
 static gir_id simplify_mul(const site *s, gir_id a, gir_id b)
 {
     bool is_float = gn_elem_is_float((gn_elem)s->type.elem);
@@ -96,7 +124,8 @@ static gir_id simplify_mul(const site *s, gir_id a, gir_id b)
         if (equals(s, c, -1)) return instead(s, GIR_NEG, 1, x, 0);
         if (equals(s, c, 0) && !is_float) return c;
     }
-    return 0;
+    gir_id chosen = scale_chosen(s, a, b);
+    return chosen ? chosen : scale_chosen(s, b, a);
 }
 
 static gir_id simplify_div(const site *s, gir_id a, gir_id b)

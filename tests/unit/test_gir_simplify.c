@@ -88,6 +88,15 @@ static const struct {
     {"not %8\n %16 = select %15, %2, %3", "y"},
     {"select %4, %2, %2", "x"},
     {"not %4\n %16 = select %15, %2, %3", "select(c, y, x)"},
+    {"select %4, %2, %6\n %16 = mul %15, %10", "select(c, mul(x, 2:node f32[2, 3]), 0:node f32[2, 3])"},
+    {"select %4, %6, %2\n %16 = mul %10, %15", "select(c, 0:node f32[2, 3], mul(x, 2:node f32[2, 3]))"},
+    {"select %4, %2, %7\n %16 = mul %15, %10",
+     "mul(select(c, x, 1:node f32[2, 3]), 2:node f32[2, 3])"}, /* no zero to keep */
+    {"select %4, %2, %6\n %16 = select %4, %6, %3\n %17 = add %15, %16", "select(c, x, y)"},
+    {"select %4, %6, %2\n %16 = select %4, %3, %6\n %17 = add %15, %16", "select(c, y, x)"},
+    {"select %4, %2, %6\n %16 = select %4, %6, %2\n %17 = add %15, %16", "x"},
+    {"select %4, %2, %6\n %16 = select %4, %3, %6\n %17 = add %15, %16",
+     "add(select(c, x, 0:node f32[2, 3]), select(c, y, 0:node f32[2, 3]))"}, /* the same side */
     {"cast %2 : node f32[2, 3]", "x"},
     {"cast %2 : node f64[2, 3]\n %16 = cast %15 : node f32[2, 3]", "x"},
     {"cast %2 : node f16[2, 3]\n %16 = cast %15 : node f32[2, 3]", "cast(cast(x to node f16[2, 3]) to node f32[2, 3])"},

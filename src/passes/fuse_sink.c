@@ -1,0 +1,150 @@
+/* fuse_sink: a value that one later region alone reads is computed there, where that is less to store.
+ * Needs: a finished fusion.  Keeps: what regions depend on, and their order.
+ *
+ * Fusion places a value with what it reads.  A product that is only summed over the columns in a later loop would be
+ * written whole and read again, although its operands are in memory anyway. */
+#include "passes/fuse.h"
+
+typedef struct sinking {
+    gn_arena *arena;
+    fusion *f;
+    const gir_program *p;
+    bool *output;
+    uint32_t *first; /* by value: its users, in user[first[v] .. first[v + 1]) */
+    gir_id *user;
+    int64_t more; /* bytes a row of operands that would have to be stored */
+    uint8_t *seen;
+} sinking;
+
+/* Work shared on edges ---------------------------------------------------------------------------------------------- */
+
+/* Edge values that are computed wherever they are read, on the way to v; *met counts those that another walk met. */
+static void mark(const fusion *f, gir_id v, uint8_t *marks, uint8_t with, int *met)
+{
+    const gir_node *n = gir_at(f->p, v);
+    if (f->place[v] != FU_INLINE || (marks[v] & with)) return;
+    if (gir_ops[n->op].cls == GIR_CLASS_MAP && !fu_is_identity_view(f->p, v)) *met += marks[v] != 0;
+    marks[v] |= with;
+    for (int k = 0; k < n->n_in && n->op != GIR_GATHER; k++) mark(f, gir_in(f->p, v, k), marks, with, met);
+}
+
+int fu_shared_work(gn_arena *a, const fusion *f, gir_id v, const region *r)
+{
+    int met = 0, none = 0;
+    uint8_t *marks = GN_NEW_N(a, uint8_t, f->p->nodes.n);
+    mark(f, gir_in(f->p, v, 1), marks, 1, &none);
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER) mark(f, gir_in(f->p, r->members.p[m], 1), marks, 2, &met);
+    return met;
+}
+
+/* Sinking ----------------------------------------------------------------------------------------------------------- */
+
+static void find_users(sinking *z)
+{
+    const gir_program *p = z->p;
+    z->first = GN_NEW_N(z->arena, uint32_t, p->nodes.n + 1);
+    z->user = GN_NEW_N(z->arena, gir_id, p->operands.n + 1);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        for (int k = 0; z->f->place[v] != FU_UNUSED && k < gir_at(p, v)->n_in; k++) z->first[gir_in(p, v, k) + 1]++;
+    for (gir_id v = 1; v <= p->nodes.n; v++) z->first[v] += z->first[v - 1];
+    uint32_t *at = GN_NEW_N(z->arena, uint32_t, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        for (int k = 0; z->f->place[v] != FU_UNUSED && k < gir_at(p, v)->n_in; k++) {
+            gir_id o = gir_in(p, v, k);
+            z->user[z->first[o] + at[o]++] = v;
+        }
+    z->output = GN_NEW_N(z->arena, bool, p->nodes.n);
+    for (uint32_t k = 0; k < p->outputs.n; k++) z->output[p->outputs.p[k].value] = true;
+}
+
+/* Is v read, through views of its row, by row work of one region alone?  *to is -1 before the first reader. */
+static bool one_reader(const sinking *z, gir_id v, gir_space_id space, int32_t *to)
+{
+    const fusion *f = z->f;
+    for (uint32_t k = z->first[v]; k < z->first[v + 1]; k++) {
+        gir_id u = z->user[k];
+        const gir_node *n = gir_at(z->p, u);
+        gir_class cls = gir_ops[n->op].cls;
+        if (cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW && cls != GIR_CLASS_REDUCE && n->op != GIR_SPACE_REDUCE)
+            return false;
+        if (n->op != GIR_SPACE_REDUCE && n->type.space != space) return false;
+        if (f->place[u] == FU_INLINE) {
+            if (z->output[u] || !one_reader(z, u, space, to)) return false;
+        } else {
+            if (f->place[u] != FU_REAL || (*to >= 0 && *to != f->region_of[u])) return false;
+            *to = f->region_of[u];
+        }
+    }
+    return true;
+}
+
+/* Can v be computed of its own row in another region?  Adds what its operands cost to store. */
+static bool movable(sinking *z, gir_id v, gir_space_id space)
+{
+    const gir_node *n = gir_at(z->p, v);
+    for (int k = 0; k < n->n_in; k++) {
+        gir_id o = gir_in(z->p, v, k);
+        const gir_type *t = gir_type_of(z->p, o);
+        if (z->f->place[o] == FU_LEAF || z->seen[o]) continue;
+        z->seen[o] = 1;
+        if (z->f->place[o] == FU_REAL) {
+            if (t->space != space && t->space != 0) return false;
+            if (!z->f->stored[o]) z->more += fu_elems(z->p, o) * (int64_t)gn_elem_size((gn_elem)t->elem);
+            continue;
+        }
+        gir_class cls = gir_ops[gir_at(z->p, o)->op].cls;
+        if (cls == GIR_CLASS_EDGE || cls == GIR_CLASS_RANDOM || !movable(z, o, space)) return false;
+    }
+    return true;
+}
+
+static void store_operands(sinking *z, gir_id v)
+{
+    for (int k = 0; k < gir_at(z->p, v)->n_in; k++) {
+        gir_id o = gir_in(z->p, v, k);
+        if (z->f->place[o] == FU_REAL) z->f->stored[o] = true;
+        if (z->f->place[o] == FU_INLINE) store_operands(z, o);
+    }
+}
+
+static void move(sinking *z, gir_id v, int32_t to)
+{
+    fusion *f = z->f;
+    region *from = &f->regions.p[f->region_of[v]], *r = &f->regions.p[to];
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < from->members.n; m++)
+        if (from->members.p[m] != v) from->members.p[n++] = from->members.p[m];
+    from->members.n = n;
+    GN_PUSH(z->arena, r->members, v);
+    for (uint32_t m = r->members.n - 1; m > 0 && r->members.p[m - 1] > v; m--) {
+        r->members.p[m] = r->members.p[m - 1];
+        r->members.p[m - 1] = v;
+    }
+    f->region_of[v] = to;
+    f->stored[v] = false;
+    store_operands(z, v);
+}
+
+static void sink(sinking *z, gir_id v)
+{
+    const fusion *f = z->f;
+    const gir_node *n = gir_at(z->p, v);
+    if (f->place[v] != FU_REAL || !f->stored[v] || z->output[v] || gir_ops[n->op].cls != GIR_CLASS_MAP) return;
+    if (!n->type.space || fu_is_edge_space(z->p, n->type.space)) return;
+    int32_t to = -1;
+    if (!one_reader(z, v, n->type.space, &to) || to < 0 || to == f->region_of[v]) return;
+    const region *r = &f->regions.p[to];
+    if (r->kind != RG_ROWS || r->space != n->type.space || f->regions.p[f->region_of[v]].members.n == 1) return;
+    z->more = 0;
+    z->seen = GN_NEW_N(z->arena, uint8_t, v);
+    int64_t less = fu_elems(z->p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);
+    if (movable(z, v, n->type.space) && z->more < less) move(z, v, to);
+}
+
+void gn_fuse_sink(gn_arena *a, fusion *f)
+{
+    sinking z = {.arena = a, .f = f, .p = f->p};
+    find_users(&z);
+    for (gir_id v = f->p->nodes.n; v-- > 1;) sink(&z, v);
+}
