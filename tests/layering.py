@@ -23,6 +23,7 @@ ROOMS = {
     "runtime": ("runtime", ("base", "kernel", "loader", "artifact", "public")),
     "driver": ("src/driver", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "loader",
                               "artifact", "runtime", "public")),
+    "api": ("src/api", ("base", "ir", "frontend", "passes", "artifact", "kernel", "runtime", "driver", "public")),
     "public": ("include/gnnc", ()),
     "cli": ("cli", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "loader", "artifact",
                     "runtime", "driver", "public")),

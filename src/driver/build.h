@@ -63,6 +63,9 @@ typedef struct gn_build {
     double ms;
 } gn_build;
 
+/* A model's text into the arena (weights.c). GN_ERR_IO; GN_ERR_MODEL: too long. */
+GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n);
+
 /* Everything but the image lives in the arena. */
 GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out);
 

@@ -1,0 +1,92 @@
+/* Training on graphs that change from call to call, as in sampling; then on from a saved state.
+ *
+ *     cc train.c $(pkg-config --cflags --libs gnnc) -o train && ./train gcn.gnn */
+#include <gnnc/gnnc.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { FEATURES = 4, CLASSES = 2, MOST = 400 };
+
+static void must(gnnc_status *s)
+{
+    if (!s) return;
+    fprintf(stderr, "%s\n", gnnc_status_message(s));
+    gnnc_status_free(s);
+    exit(1);
+}
+
+static uint32_t next(uint32_t *state) { return (*state = *state * 1664525u + 1013904223u) >> 8; }
+
+/* Two communities: edges inside of them, features that tell them apart a little. */
+static gnnc_graph *draw(uint32_t seed, int n, float *x, int32_t *y, uint8_t *mask)
+{
+    static int32_t src[8 * MOST], dst[8 * MOST];
+    gnnc_graph *g;
+    for (int v = 0; v < n; v++) {
+        y[v] = v % 2;
+        mask[v] = 1;
+        for (int k = 0; k < FEATURES; k++)
+            x[v * FEATURES + k] = (float)(next(&seed) % 1000) / 1000 + (k == 0 ? 0.2f * (float)y[v] : 0);
+        for (int k = 0; k < 8; k++) {
+            src[8 * v + k] = (int32_t)(next(&seed) % (uint32_t)(n / 2)) * 2 + y[v];
+            dst[8 * v + k] = v;
+        }
+    }
+    must(gnnc_graph_from_coo(n, 8 * (int64_t)n, GNNC_INT32, src, dst, &g));
+    return g;
+}
+
+static double step(gnnc_run *run, uint32_t seed)
+{
+    static float x[MOST * FEATURES];
+    static int32_t y[MOST];
+    static uint8_t mask[MOST];
+    uint32_t draws = seed;
+    int n = 100 + (int)(next(&draws) % 150) * 2;
+    int64_t rows[2] = {n, FEATURES};
+    gnnc_graph *g = draw(seed, n, x, y, mask);
+    DLTensor tx = {x, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, rows, NULL, 0};
+    DLTensor ty = {y, {kDLCPU, 0}, 1, {kDLInt, 32, 1}, rows, NULL, 0};
+    DLTensor tm = {mask, {kDLCPU, 0}, 1, {kDLBool, 8, 1}, rows, NULL, 0};
+    double loss;
+    must(gnnc_run_bind_graph(run, g));
+    must(gnnc_run_bind(run, "x", &tx));
+    must(gnnc_run_bind(run, "y", &ty));
+    must(gnnc_run_bind(run, "train_mask", &tm));
+    must(gnnc_run_step(run, &loss));
+    gnnc_graph_free(g);
+    return loss;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) return fprintf(stderr, "usage: train model.gnn\n"), 2;
+    gnnc_module *module;
+    gnnc_executable *exe;
+    gnnc_state *state, *again;
+    gnnc_run *run, *rerun;
+    gnnc_compile_options options = {.size = sizeof options, .features = FEATURES, .classes = CLASSES, .train = true};
+    must(gnnc_module_read(argv[1], &module));
+    must(gnnc_compile(module, &options, &exe));
+    must(gnnc_state_new(exe, 1, &state));
+    must(gnnc_run_new(exe, state, NULL, &run));
+    for (uint32_t k = 0; k < 100; k++) {
+        double loss = step(run, k);
+        if (k % 20 == 0) printf("step %3u  loss %.4f\n", k, loss);
+    }
+    must(gnnc_state_save(state, "train.state"));
+    must(gnnc_state_new(exe, 2, &again));
+    must(gnnc_state_load(again, "train.state"));
+    must(gnnc_run_new(exe, again, NULL, &rerun));
+    double one = step(run, 100), other = step(rerun, 100);
+    printf("step 100  loss %.9g, after a restart %.9g\n", one, other);
+    remove("train.state");
+    gnnc_run_free(rerun);
+    gnnc_run_free(run);
+    gnnc_state_free(again);
+    gnnc_state_free(state);
+    gnnc_executable_free(exe);
+    gnnc_module_free(module);
+    return one != other;
+}

@@ -1,0 +1,224 @@
+/* Data bound to a run by name: checked, borrowed or copied, and noted. */
+#include "api/api.h"
+
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const gir_program *program(const gnnc_run *r, int k)
+{
+    const gn_model *m = r->exe->model;
+    return k == 0 ? m->eval : k == 1 ? m->loss : m->val_loss;
+}
+
+/* What the model says of an input: its value in one of its programs. */
+const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in)
+{
+    for (int k = 0; k < 3; k++) {
+        const gir_program *p = program(r, k);
+        gir_id v = p ? gir_leaf_by_name(p, GIR_INPUT, name) : 0;
+        if (!v) continue;
+        *in = p;
+        return gir_at(p, v);
+    }
+    return NULL;
+}
+
+static gn_status *no_input(const gnnc_run *r, const char *name)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (int k = 0; k < 3; k++) {
+        const gir_program *p = program(r, k);
+        for (gir_id v = 1; p && v < p->nodes.n && n < 64; v++)
+            if (gir_at(p, v)->op == GIR_INPUT) names[n++] = gir_at(p, v)->attr.name;
+    }
+    const char *near = gn_nearest(name, names, n);
+    return GN_ERROR(GN_ERR_USAGE, "model %s has no input '%s'%s%s%s", r->exe->model->name, name,
+                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+api_data *api_find_data(gnnc_run *r, const char *name)
+{
+    for (int k = 0; k < r->n_data; k++)
+        if (!strcmp(r->data[k].name, name)) return &r->data[k];
+    return NULL;
+}
+
+static gn_status *add_data(gnnc_run *r, const char *name, api_data **out)
+{
+    *out = api_find_data(r, name);
+    if (*out) return NULL;
+    if (r->n_data == r->cap) {
+        int cap = r->cap * 2 + 8;
+        api_data *more = realloc(r->data, (size_t)cap * sizeof *more);
+        if (!more) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", name);
+        r->data = more;
+        r->cap = cap;
+    }
+    char *copy = malloc(strlen(name) + 1);
+    if (!copy) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", name);
+    strcpy(copy, name);
+    r->data[r->n_data] = (api_data){.name = copy};
+    *out = &r->data[r->n_data++];
+    return NULL;
+}
+
+/* Instances learn of data that has taken the place of other data: by its address where that is all that changed. */
+static void replace(gnnc_run *r, const api_data *before, const api_data *now)
+{
+    bool same_size = before->data && before->rows == now->rows && before->row_elems == now->row_elems;
+    bool again = !same_size || r->exe->opt.fixed || now->on_edges;
+    r->inferred = false;
+    for (int k = 0; k < API_UNITS && !again; k++) {
+        const gn_unit *u = &r->unit[k];
+        const gn_unit run = {.code = u->code}, ahead = {.code = u->prepare_code};
+        again = gn_unit_reads(&ahead, GN_SLOT_INPUT, now->name);
+        if (again || !u->instance || !gn_unit_reads(&run, GN_SLOT_INPUT, now->name)) continue;
+        gn_status *s = gn_instance_rebind(u->instance, now->name, now->data);
+        again = s != NULL; /* whatever it is, binding anew says it */
+        gn_status_free(s);
+    }
+    if (again) api_unbind(r);
+}
+
+static gn_status *own_copy(const char *name, const DLTensor *t, gn_elem elem, int64_t n, void **out)
+{
+    *out = NULL;
+    if (posix_memalign(out, 64, (size_t)n * gn_elem_size(elem) + 64))
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", name);
+    gn_status *s = api_copy_tensor(name, t, elem, *out);
+    if (s) {
+        free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+static gn_status *check_elem(const char *name, const DLTensor *t, gn_elem want, gn_elem *have)
+{
+    (void)api_elem(t, have);
+    bool mask = want == GN_BOOL && (*have == GN_BOOL || *have == GN_U8);
+    if (*have == want || mask || (want == GN_I32 && *have == GN_I64)) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: the tensor is %s, expected %s", name, gn_elem_name(*have), gn_elem_name(want));
+}
+
+/* Bytes that are not 0 or 1 are true all the same. */
+static void to_bools(uint8_t *p, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) p[k] = p[k] != 0;
+}
+
+/* x for an executable that walks its non-zeros. */
+static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
+{
+    api_data *dense = api_find_data(r, "x");
+    api_unbind(r);
+    gn_graph_free(r->pattern);
+    r->pattern = g;
+    if (dense) {
+        free(dense->own);
+        dense->own = dense->data = NULL;
+    }
+    return NULL;
+}
+
+static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t)
+{
+    gn_graph *g;
+    void *copy = NULL;
+    if (!api_row_major(t)) GN_TRY(own_copy("x", t, GN_F32, t->shape[0] * t->shape[1], &copy));
+    gn_status *s = gn_graph_from_dense(t->shape[0], t->shape[1], copy ? copy : api_first(t), &g);
+    free(copy);
+    return s ? s : bind_pattern(r, g);
+}
+
+static gn_status *check_shape(const char *name, const DLTensor *t, const gir_type *type)
+{
+    int rows = type->space != 0;
+    GN_TRY(api_check_tensor(name, t, type->rank + rows));
+    for (int d = 0; d < type->rank; d++)
+        if (t->shape[d + rows] != type->dim[d])
+            GN_FAIL(GN_ERR_DATA, "%s: dimension %d of the tensor is %lld, expected %lld", name, d + rows,
+                    (long long)t->shape[d + rows], (long long)type->dim[d]);
+    return NULL;
+}
+
+gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
+{
+    api_data *slot;
+    gn_status *s = add_data(r, name, &slot);
+    if (s) {
+        free(now->own);
+        return s;
+    }
+    api_data before = *slot;
+    now->name = slot->name;
+    *slot = *now;
+    replace(r, &before, slot);
+    free(before.own);
+    free(before.sorted);
+    return NULL;
+}
+
+static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
+{
+    const gir_program *p = NULL;
+    const gir_node *in = api_find_input(r, name, &p);
+    gn_elem have;
+    if (!in) return no_input(r, name);
+    const gir_type *type = &in->type;
+    gn_elem want = (gn_elem)type->elem;
+    GN_TRY(check_shape(name, t, type));
+    GN_TRY(check_elem(name, t, want, &have));
+    if (r->exe->opt.sparse && !strcmp(name, "x")) return bind_sparse(r, t);
+    api_data now = {.elem = want,
+                    .rows = type->space ? t->shape[0] : 1,
+                    .row_elems = gir_row_elems(type),
+                    .on_edges = type->space && p->spaces.p[type->space].kind == GIR_EDGE};
+    bool borrow = have == want && want != GN_BOOL && !now.on_edges && !r->exe->opt.fixed && api_row_major(t);
+    if (!borrow) GN_TRY(own_copy(name, t, want, now.rows * now.row_elems, &now.own));
+    if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
+    now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;
+    return api_note_data(r, name, &now);
+}
+
+gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data) { return api_out(bind(r, name, data)); }
+
+static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column, const float *value)
+{
+    const gir_program *p = NULL;
+    const gir_node *x = api_find_input(r, "x", &p);
+    if (!r->exe->opt.sparse)
+        GN_FAIL(GN_ERR_USAGE, "x is given as CSR, but the executable was not compiled for sparse x");
+    if (!x) return no_input(r, "x");
+    if (n_nodes < 0 || !row || (n_nodes && row[n_nodes] && !column))
+        GN_FAIL(GN_ERR_USAGE, "x: %lld rows at no address", (long long)n_nodes);
+    gn_graph *g;
+    gn_status *s = gn_graph_from_csr(n_nodes, x->type.dim[0], row, column, value, &g);
+    return s ? gn_status_annotate(s, "x") : bind_pattern(r, g);
+}
+
+gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,
+                               const float *value)
+{
+    return api_out(bind_csr(r, n_nodes, row, column, value));
+}
+
+gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g)
+{
+    gnnc_graph *graph = (gnnc_graph *)(uintptr_t)g;
+    if (graph == r->graph) return NULL;
+    if (g->graph->index == GN_I64 && r->exe->opt.index != GN_I64)
+        return api_out(GN_ERROR(GN_ERR_USAGE, "the graph has more than 2^31 - 1 nodes or edges: compile with `wide`"));
+    api_unbind(r);
+    for (int k = 0; k < r->n_data; k++) {
+        free(r->data[k].sorted);
+        r->data[k].sorted = NULL;
+    }
+    atomic_fetch_add(&graph->users, 1);
+    api_release_graph(r->graph);
+    r->graph = graph;
+    return NULL;
+}

@@ -1,0 +1,186 @@
+/* States: weights and what training keeps. */
+#include "api/api.h"
+
+#include "base/map.h"
+#include "runtime/data/tensorfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char format_key[] = "gnnc_state", format[] = "1";
+
+void api_release_state(gnnc_state *s)
+{
+    if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;
+    gn_state_free(&s->state);
+    api_release_executable(s->exe);
+    free(s);
+}
+
+void gnnc_state_free(gnnc_state *s) { api_release_state(s); }
+
+static gn_status *new_state(const gnnc_executable *e, uint64_t seed, gnnc_state **out)
+{
+    *out = NULL;
+    gnnc_state *s = calloc(1, sizeof *s);
+    if (!s) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state");
+    atomic_init(&s->users, 1);
+    gn_state_init(&s->state);
+    s->exe = (gnnc_executable *)(uintptr_t)e;
+    atomic_fetch_add(&s->exe->users, 1);
+    gn_status *status = gn_model_add_state(e->model, &e->build, &s->state);
+    if (!status) status = gn_model_reset(e->model, &s->state, seed);
+    if (status)
+        api_release_state(s);
+    else
+        *out = s;
+    return status;
+}
+
+gnnc_status *gnnc_state_new(const gnnc_executable *e, uint64_t seed, gnnc_state **out)
+{
+    return api_out(new_state(e, seed, out));
+}
+
+gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path)
+{
+    return api_out(gn_weights_load(s->exe->model, &s->state, path));
+}
+
+gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path)
+{
+    return api_out(gn_weights_save(s->exe->model, &s->state, path));
+}
+
+/* Everything -------------------------------------------------------------------------------------------------------- */
+
+static char *copy_string(const char *s)
+{
+    size_t n = strlen(s) + 1;
+    char *c = malloc(n);
+    return c ? memcpy(c, s, n) : NULL;
+}
+
+static int64_t bytes_of(const gn_state_tensor *t) { return t->rows * t->row_elems * (int64_t)gn_elem_size(t->elem); }
+
+static gn_status *fill_file(const gnnc_state *s, gn_tensor_file *f)
+{
+    f->tensors = calloc((size_t)s->state.n + 1, sizeof *f->tensors);
+    f->meta_key = calloc(1, sizeof *f->meta_key);
+    f->meta_value = calloc(1, sizeof *f->meta_value);
+    if (!f->tensors || !f->meta_key || !f->meta_value) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state to be saved");
+    f->n_meta = 1;
+    f->meta_key[0] = copy_string(format_key);
+    f->meta_value[0] = copy_string(format);
+    if (!f->meta_key[0] || !f->meta_value[0]) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state to be saved");
+    for (int k = 0; k < s->state.n; k++) {
+        const gn_state_tensor *from = &s->state.tensors[k];
+        gn_named_tensor *t = &f->tensors[f->n++];
+        *t = (gn_named_tensor){.elem = from->elem, .rank = 2, .dim = {from->rows, from->row_elems}};
+        t->name = copy_string(from->name);
+        t->data = malloc((size_t)bytes_of(from) + 1);
+        if (!t->name || !t->data) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s' to be saved", from->name);
+        memcpy(t->data, from->data, (size_t)bytes_of(from));
+    }
+    return NULL;
+}
+
+gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path)
+{
+    gn_tensor_file *f = calloc(1, sizeof *f);
+    if (!f) return api_out(GN_ERROR(GN_ERR_NOMEM, "out of memory: a state to be saved"));
+    gn_status *status = fill_file(s, f);
+    if (!status) status = gn_safetensors_write(path, f);
+    gn_tensor_file_free(f);
+    return api_out(status);
+}
+
+static gn_status *check_file(const gnnc_state *s, const char *path, const gn_tensor_file *f)
+{
+    const char *is = gn_tensor_file_meta(f, format_key);
+    if (!is || strcmp(is, format) != 0)
+        GN_FAIL(GN_ERR_DATA, "%s: is no saved state of gnnc%s%s; for weights see gnnc_state_load_weights", path,
+                is ? " of this version but of " : "", is ? is : "");
+    for (int k = 0; k < s->state.n; k++) {
+        const gn_state_tensor *want = &s->state.tensors[k];
+        const gn_named_tensor *t = gn_tensor_file_find(f, want->name);
+        if (!t) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'", path, want->name);
+        if (t->elem != want->elem || t->rank != 2 || t->dim[0] != want->rows || t->dim[1] != want->row_elems)
+            GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' has another shape or type: %s [%lld, %lld] is expected", path,
+                    want->name, gn_elem_name(want->elem), (long long)want->rows, (long long)want->row_elems);
+    }
+    if (f->n != s->state.n)
+        GN_FAIL(GN_ERR_DATA, "%s: holds %d tensors, the model keeps %d: it was saved from another model or optimizer",
+                path, f->n, s->state.n);
+    return NULL;
+}
+
+gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
+{
+    gn_tensor_file *f;
+    gn_status *status = gn_safetensors_read(path, &f);
+    if (status) return api_out(status);
+    status = check_file(s, path, f);
+    for (int k = 0; k < s->state.n && !status; k++) {
+        const gn_state_tensor *to = &s->state.tensors[k];
+        memcpy(to->data, gn_tensor_file_find(f, to->name)->data, (size_t)bytes_of(to));
+    }
+    gn_tensor_file_free(f);
+    return api_out(status);
+}
+
+/* Views ------------------------------------------------------------------------------------------------------------- */
+
+/* In files a matrix may lie transposed; the view has the shape that it has there. */
+static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor *view, int64_t *numbers)
+{
+    const gn_model *m = s->exe->model;
+    if (k < 0 || k >= m->n_params)
+        GN_FAIL(GN_ERR_USAGE, "there is no parameter %d: %s has %d", k, m->name, m->n_params);
+    const gn_param *p = &m->params[k];
+    const gn_state_tensor *t = gn_state_find(&s->state, p->name);
+    int rank = p->file_rank;
+    if (p->transposed && rank != 2) GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no view", p->file_name);
+    int64_t *shape = numbers, *strides = numbers + 8, step = 1;
+    for (int d = rank - 1; d >= 0; d--) {
+        shape[d] = p->file_dim[d];
+        strides[d] = step;
+        step *= shape[d];
+    }
+    if (p->transposed) {
+        strides[0] = 1;
+        strides[1] = shape[0];
+    }
+    *view = (DLTensor){.data = t->data,
+                       .device = {kDLCPU, 0},
+                       .ndim = rank,
+                       .dtype = api_type(t->elem),
+                       .shape = shape,
+                       .strides = strides};
+    if (name) *name = p->file_name;
+    return NULL;
+}
+
+gnnc_status *gnnc_state_weight(gnnc_state *s, int k, const char **name, DLTensor *view, int64_t shape_and_strides[16])
+{
+    return api_out(view_weight(s, k, name, view, shape_and_strides));
+}
+
+static gn_status *find_weight(const gn_model *m, const char *name, int *out)
+{
+    for (*out = 0; *out < m->n_params; ++*out)
+        if (!strcmp(m->params[*out].file_name, name)) return NULL;
+    const char **names = calloc((size_t)m->n_params + 1, sizeof *names);
+    for (int k = 0; names && k < m->n_params; k++) names[k] = m->params[k].file_name;
+    const char *near = names ? gn_nearest(name, names, (size_t)m->n_params) : NULL;
+    free(names);
+    GN_FAIL(GN_ERR_USAGE, "model %s has no parameter '%s'%s%s%s", m->name, name, near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "");
+}
+
+gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *view, int64_t shape_and_strides[16])
+{
+    int k;
+    gn_status *status = find_weight(s->exe->model, name, &k);
+    return api_out(status ? status : view_weight(s, k, NULL, view, shape_and_strides));
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Installs into a new folder and builds the programs of samples/c against what is there: install.py <root> <build>.
+
+Four ways: pkg-config and CMake, the shared library and the archive.  Each program must run and say what it should."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROJECT = """cmake_minimum_required(VERSION 3.22)
+project(embeds LANGUAGES C)
+find_package(gnnc 0.1 REQUIRED)
+add_executable(serve serve.c)
+target_link_libraries(serve PRIVATE gnnc::gnnc)
+add_executable(serve_static serve.c)
+target_link_libraries(serve_static PRIVATE gnnc::static)
+"""
+
+
+def run(command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}\n{done.stdout}")
+    return done.stdout
+
+
+def check(what, text, pattern):
+    if not re.search(pattern, text):
+        sys.exit(f"{what} said\n{text}\nwhere {pattern} is expected")
+    print(f"{what}: {text.splitlines()[-1]}")
+
+
+def main():
+    root, build = map(os.path.realpath, sys.argv[1:3])
+    model = os.path.join(root, "samples", "gcn.gnn")
+    serves, trains = r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}", r"step 100  loss (\S+), after a restart \1\n"
+    with tempfile.TemporaryDirectory(prefix="gnnc-install-") as to:
+        prefix, work = os.path.join(to, "usr"), os.path.join(to, "work")
+        shutil.copytree(os.path.join(root, "samples", "c"), work)
+        run(["cmake", "--install", build, "--prefix", prefix])
+        pc = run(["find", prefix, "-name", "gnnc.pc"]).strip()
+        env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc)}
+        lib = run(["pkg-config", "--variable=libdir", "gnnc"], env=env).strip()
+        for how in ("shared", "static"):
+            flags = run(["pkg-config", "--cflags", "--libs", *(["--static"] if how == "static" else []), "gnnc"], env=env)
+            flags = flags.split()
+            if how == "static":
+                flags = [os.path.join(lib, "libgnnc.a") if f == "-lgnnc" else f for f in flags]
+            for name, pattern in (("serve", serves), ("train", trains)):
+                exe = os.path.join(work, f"{name}_{how}")
+                run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", exe, *flags], cwd=work)
+                path = {**os.environ, "LD_LIBRARY_PATH": lib if how == "shared" else ""}
+                check(f"{name}, {how}, pkg-config", run([exe, model], cwd=work, env=path), pattern)
+        out = run(["nm", "-D", "--defined-only", os.path.join(lib, "libgnnc.so")])
+        names = [line.split()[-1] for line in out.splitlines()]
+        other = [n for n in names if not re.fullmatch(r"(gnnc_\w+@@GNNC_\d+|GNNC_\d+)", n)]
+        if other or not names:
+            sys.exit(f"libgnnc.so shows names that are not its own: {other[:8]}")
+        with open(os.path.join(work, "CMakeLists.txt"), "w", encoding="utf-8") as f:
+            f.write(PROJECT)
+        run(["cmake", "-S", work, "-B", os.path.join(work, "b"), f"-DCMAKE_PREFIX_PATH={prefix}"])
+        run(["cmake", "--build", os.path.join(work, "b")])
+        for name in ("serve", "serve_static"):
+            check(f"{name}, CMake", run([os.path.join(work, "b", name), model]), serves)
+
+
+if __name__ == "__main__":
+    main()

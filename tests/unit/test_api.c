@@ -1,0 +1,561 @@
+/* The public API: what gnnc.h says, as a program that embeds gnnc sees it. */
+/* timeout: 240 */
+#include "gnnc/gnnc.h"
+
+#include "runtime/memory.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { F = 5, C = 3 };
+
+static const char plain[] = "model M(hidden = 4, p = 0.0) (g: graph, x: node[F]) -> node[C] {\n"
+                            "  a = GCNConv(hidden)\n  b = SAGEConv(C)\n"
+                            "  return b(g, relu(dropout(a(g, x), p)))\n}\n";
+static const char weighted[] = "model W() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n  return a(g, x)\n}\n";
+
+static void ok(gnnc_status *s) { ck_assert_msg(!s, "%s", gnnc_status_message(s)); }
+
+static void refused(gnnc_status *s, gnnc_code code, const char *words)
+{
+    ck_assert_msg(s != NULL, "accepted, where \"%s\" was expected", words);
+    ck_assert_msg(gnnc_status_code(s) == code, "code %d: %s", (int)gnnc_status_code(s), gnnc_status_message(s));
+    ck_assert_msg(strstr(gnnc_status_message(s), words) != NULL, "\"%s\" does not say \"%s\"", gnnc_status_message(s),
+                  words);
+    gnnc_status_free(s);
+}
+
+/* Everything that a test needs of one model. */
+typedef struct bench {
+    gnnc_module *module;
+    gnnc_executable *exe;
+    gnnc_state *state;
+    gnnc_run *run;
+} bench;
+
+static bench set_up(const char *text, gnnc_compile_options o, int threads)
+{
+    bench b;
+    gnnc_run_options ro = {.size = sizeof ro, .threads = threads};
+    o.size = sizeof o;
+    o.features = F;
+    o.classes = C;
+    ok(gnnc_module_parse(text, strlen(text), "m.gnn", &b.module));
+    ok(gnnc_compile(b.module, &o, &b.exe));
+    ok(gnnc_state_new(b.exe, 7, &b.state));
+    ok(gnnc_run_new(b.exe, b.state, &ro, &b.run));
+    return b;
+}
+
+static void tear_down(bench *b)
+{
+    gnnc_module_free(b->module); /* in any order */
+    gnnc_executable_free(b->exe);
+    gnnc_state_free(b->state);
+    gnnc_run_free(b->run);
+}
+
+/* A graph with data, by seed. */
+typedef struct world {
+    int n, e;
+    int64_t rows[2], edges[1];
+    int32_t *src, *dst, *y;
+    float *x, *w;
+    uint8_t *mask;
+    gnnc_graph *g;
+} world;
+
+static uint32_t draw(uint32_t *s) { return (*s = *s * 1664525u + 1013904223u) >> 9; }
+
+static world make_world(uint32_t seed, int n, int e)
+{
+    world w = {.n = n, .e = n ? e : 0, .rows = {n, F}, .edges = {n ? e : 0}};
+    w.src = calloc((size_t)e + 1, sizeof *w.src);
+    w.dst = calloc((size_t)e + 1, sizeof *w.dst);
+    w.w = calloc((size_t)e + 1, sizeof *w.w);
+    w.x = calloc((size_t)n * F + 1, sizeof *w.x);
+    w.y = calloc((size_t)n + 1, sizeof *w.y);
+    w.mask = calloc((size_t)n + 1, 1);
+    for (int k = 0; k < w.e; k++) {
+        w.src[k] = (int32_t)(draw(&seed) % (uint32_t)n);
+        w.dst[k] = (int32_t)(draw(&seed) % (uint32_t)n);
+        w.w[k] = (float)(draw(&seed) % 100) / 50;
+    }
+    for (int k = 0; k < n * F; k++) w.x[k] = draw(&seed) % 3 ? 0 : (float)(draw(&seed) % 200) / 100 - 1;
+    for (int v = 0; v < n; v++) w.y[v] = (int32_t)(draw(&seed) % C);
+    for (int v = 0; v < n; v++) w.mask[v] = draw(&seed) % 2;
+    ok(gnnc_graph_from_coo(n, w.e, GNNC_INT32, w.src, w.dst, &w.g));
+    return w;
+}
+
+static void end_world(world *w)
+{
+    gnnc_graph_free(w->g);
+    free(w->src);
+    free(w->dst);
+    free(w->w);
+    free(w->x);
+    free(w->y);
+    free(w->mask);
+}
+
+static DLTensor tensor(void *data, int rank, int64_t *shape, uint8_t code, uint8_t bits)
+{
+    return (DLTensor){data, {kDLCPU, 0}, rank, {code, bits, 1}, shape, NULL, 0};
+}
+
+static DLTensor x_of(world *w) { return tensor(w->x, 2, w->rows, kDLFloat, 32); }
+
+static void bind_world(gnnc_run *r, world *w, bool labels)
+{
+    DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32), m = tensor(w->mask, 1, w->rows, kDLBool, 8);
+    ok(gnnc_run_bind_graph(r, w->g));
+    ok(gnnc_run_bind(r, "x", &x));
+    if (!labels) return;
+    ok(gnnc_run_bind(r, "y", &y));
+    ok(gnnc_run_bind(r, "train_mask", &m));
+}
+
+/* The result of an inference, copied. */
+static float *infer(gnnc_run *r, int n)
+{
+    DLTensor out;
+    ok(gnnc_run_infer(r));
+    ok(gnnc_run_output(r, "out", &out));
+    ck_assert(out.ndim == 2 && out.shape[0] == n && out.shape[1] == C && out.dtype.code == kDLFloat);
+    float *copy = calloc((size_t)n * C + 1, sizeof *copy);
+    if (n) memcpy(copy, out.data, (size_t)n * C * sizeof *copy);
+    return copy;
+}
+
+/* Any graph after any other, with one executable: as if it had been the first. */
+START_TEST(shapes)
+{
+    static const int sizes[][2] = {{6, 9}, {0, 0}, {1, 0}, {1, 3}, {40, 0}, {300, 2000}, {17, 40}, {300, 2000}};
+    for (int sparse = 0; sparse < 2; sparse++) {
+        bench b = set_up(plain, (gnnc_compile_options){.sparse = sparse}, 2);
+        for (size_t k = 0; k < 200; k++) {
+            uint32_t seed = (uint32_t)k;
+            int n = k < 8 ? sizes[k][0] : (int)(draw(&seed) % 200), e = k < 8 ? sizes[k][1] : (int)(draw(&seed) % 900);
+            world w = make_world((uint32_t)k + 1, n, e);
+            bind_world(b.run, &w, false);
+            float *got = infer(b.run, n), *want;
+            gnnc_run *fresh;
+            ok(gnnc_run_new(b.exe, b.state, NULL, &fresh));
+            bind_world(fresh, &w, false);
+            want = infer(fresh, n);
+            ck_assert(memcmp(got, want, (size_t)n * C * sizeof *got) == 0);
+            gnnc_run_free(fresh);
+            free(got);
+            free(want);
+            /* borrowed data is gone before the next is bound */
+            end_world(&w);
+        }
+        ck_assert(gnnc_run_bytes(b.run) < 1 << 20);
+        tear_down(&b);
+    }
+}
+END_TEST
+
+/* x as it is, by its non-zeros, with strides, changed in place, at another address: the same scores. */
+START_TEST(features)
+{
+    bench dense = set_up(plain, (gnnc_compile_options){0}, 1),
+          sparse = set_up(plain, (gnnc_compile_options){.sparse = true}, 1);
+    world w = make_world(3, 50, 200);
+    bind_world(dense.run, &w, false);
+    bind_world(sparse.run, &w, false);
+    float *want = infer(dense.run, w.n), *got = infer(sparse.run, w.n);
+    for (int k = 0; k < w.n * C; k++) ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
+    free(got);
+
+    int64_t row[51] = {0};
+    int32_t column[50 * F];
+    float value[50 * F];
+    for (int v = 0; v < w.n; v++) {
+        row[v + 1] = row[v];
+        for (int k = 0; k < F; k++)
+            if (w.x[v * F + k] != 0) {
+                column[row[v + 1]] = k;
+                value[row[v + 1]++] = w.x[v * F + k];
+            }
+    }
+    ok(gnnc_run_bind_csr(sparse.run, w.n, row, column, value));
+    got = infer(sparse.run, w.n);
+    for (int k = 0; k < w.n * C; k++) ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
+    free(got);
+    refused(gnnc_run_bind_csr(dense.run, w.n, row, column, value), GNNC_ERROR_USAGE, "sparse");
+    row[4] = 1 << 20;
+    refused(gnnc_run_bind_csr(sparse.run, w.n, row, column, value), GNNC_ERROR_DATA, "row");
+
+    float *columns = calloc(50 * F, sizeof *columns), *moved = calloc(50 * F, sizeof *moved);
+    for (int v = 0; v < w.n; v++)
+        for (int k = 0; k < F; k++) columns[k * w.n + v] = w.x[v * F + k];
+    int64_t strides[2] = {1, w.n};
+    DLTensor x = tensor(columns, 2, w.rows, kDLFloat, 32);
+    x.strides = strides;
+    ok(gnnc_run_bind(dense.run, "x", &x));
+    got = infer(dense.run, w.n);
+    ck_assert(memcmp(got, want, (size_t)w.n * C * sizeof *got) == 0);
+    free(got);
+    x = tensor(moved, 2, w.rows, kDLFloat, 32);
+    ok(gnnc_run_bind(dense.run, "x", &x));
+    memcpy(moved, w.x, 50 * F * sizeof *moved); /* after binding: it is read by the call */
+    got = infer(dense.run, w.n);
+    ck_assert(memcmp(got, want, (size_t)w.n * C * sizeof *got) == 0);
+    free(got);
+    free(want);
+    free(columns);
+    free(moved);
+    end_world(&w);
+    tear_down(&dense);
+    tear_down(&sparse);
+}
+END_TEST
+
+/* Weights of edges are given in the user's order, whatever the graph's; CSR and COO, 32 and 64 bits are one graph. */
+START_TEST(edges)
+{
+    bench b = set_up(weighted, (gnnc_compile_options){.edge_weights = true}, 1);
+    world w = make_world(5, 30, 90);
+    DLTensor weight = tensor(w.w, 1, w.edges, kDLFloat, 32), x = x_of(&w);
+    bind_world(b.run, &w, false);
+    refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE, "'g.weight' is not bound");
+    ok(gnnc_run_bind(b.run, "g.weight", &weight));
+    float *want = infer(b.run, w.n);
+
+    int64_t row[31] = {0}, src[90];
+    float sorted[90];
+    int at = 0;
+    for (int v = 0; v < w.n; v++) {
+        for (int k = 0; k < w.e; k++)
+            if (w.dst[k] == v) {
+                src[at] = w.src[k];
+                sorted[at++] = w.w[k];
+            }
+        row[v + 1] = at;
+    }
+    gnnc_graph *g;
+    ok(gnnc_graph_from_csr(w.n, GNNC_INT64, row, src, &g));
+    ck_assert(gnnc_graph_nodes(g) == 30 && gnnc_graph_edges(g) == 90);
+    ok(gnnc_run_bind_graph(b.run, g));
+    weight.data = sorted;
+    ok(gnnc_run_bind(b.run, "g.weight", &weight));
+    ok(gnnc_run_bind(b.run, "x", &x));
+    float *got = infer(b.run, w.n);
+    ck_assert(memcmp(got, want, (size_t)w.n * C * sizeof *got) == 0);
+    gnnc_graph_free(g);
+    free(got);
+    free(want);
+
+    w.src[13] = 30;
+    refused(gnnc_graph_from_coo(w.n, w.e, GNNC_INT32, w.src, w.dst, &g), GNNC_ERROR_DATA, "edge 13: source 30");
+    ck_assert(g == NULL);
+    row[3] = 1000;
+    refused(gnnc_graph_from_csr(w.n, GNNC_INT64, row, src, &g), GNNC_ERROR_DATA, "row");
+    refused(gnnc_graph_from_coo(-1, 0, GNNC_INT32, NULL, NULL, &g), GNNC_ERROR_USAGE, "-1 nodes");
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
+static double train(gnnc_run *r, world *w, int steps)
+{
+    double loss = 0;
+    bind_world(r, w, true);
+    for (int k = 0; k < steps; k++) ok(gnnc_run_step(r, &loss));
+    return loss;
+}
+
+static bool same_file(const char *one, const char *other)
+{
+    FILE *a = fopen(one, "rb"), *b = fopen(other, "rb");
+    int c, d;
+    do {
+        c = fgetc(a);
+        d = fgetc(b);
+    } while (c == d && c != EOF);
+    fclose(a);
+    fclose(b);
+    return c == d;
+}
+
+/* Training goes down; a run that was saved and loaded ends with the same bytes; so does one with more threads, and one
+ * whose labels have 64 bits. */
+START_TEST(training)
+{
+    static const gnnc_define drops[] = {{"p", "0.5"}};
+    gnnc_compile_options o = {.train = true, .defines = drops, .n_defines = 1, .fixed = _i == 1, .sparse = _i == 2};
+    char one[] = "api-one.XXXXXX", two[] = "api-two.XXXXXX";
+    close(mkstemp(one));
+    close(mkstemp(two));
+    world w = make_world(9, 60, 300);
+    bench b = set_up(plain, o, 1), again = set_up(plain, o, 2);
+    double first = train(b.run, &w, 1), later = train(b.run, &w, 9);
+    ck_assert(later < first);
+    ok(gnnc_state_save(b.state, one));
+    train(b.run, &w, 10);
+    ok(gnnc_state_save(b.state, two));
+    ok(gnnc_state_load(again.state, one));
+    bind_world(again.run, &w, true);
+    int64_t *wide = calloc((size_t)w.n, sizeof *wide);
+    for (int v = 0; v < w.n; v++) wide[v] = w.y[v];
+    DLTensor y = tensor(wide, 1, w.rows, kDLInt, 64);
+    ok(gnnc_run_bind(again.run, "y", &y));
+    for (int k = 0; k < 10; k++) ok(gnnc_run_step(again.run, NULL));
+    ok(gnnc_state_save(again.state, one));
+    ck_assert(same_file(one, two));
+
+    float *s = infer(b.run, w.n), *t = infer(again.run, w.n);
+    ck_assert(memcmp(s, t, (size_t)w.n * C * sizeof *s) == 0);
+    free(s);
+    free(t);
+    ok(gnnc_state_save_weights(b.state, one));
+    refused(gnnc_state_load(again.state, one), GNNC_ERROR_DATA, "no saved state");
+    ok(gnnc_state_load_weights(again.state, one));
+    wide[3] = (int64_t)1 << 40;
+    refused(gnnc_run_bind(again.run, "y", &y), GNNC_ERROR_DATA, "element 3");
+    free(wide);
+    unlink(one);
+    unlink(two);
+    end_world(&w);
+    tear_down(&b);
+    tear_down(&again);
+}
+END_TEST
+
+START_TEST(weights)
+{
+    bench b = set_up(plain, (gnnc_compile_options){0}, 1);
+    gnnc_executable_info info = {.size = sizeof info};
+    int64_t numbers[16];
+    DLTensor view;
+    gnnc_executable_describe(b.exe, &info);
+    ck_assert(!strcmp(info.model, "M") && info.parameters > 3 && info.kernels > 0 && info.code_bytes > 0);
+    for (int k = 0; k < info.parameters; k++) {
+        const char *name;
+        ok(gnnc_state_weight(b.state, k, &name, &view, numbers));
+        ck_assert(strchr(name, '.') != NULL);
+    }
+    ok(gnnc_state_weight_named(b.state, "a.lin.weight", &view, numbers)); /* PyG's: [out, in] */
+    ck_assert(view.ndim == 2 && view.shape[0] == 4 && view.shape[1] == F);
+    /* Column 2 of x does not count when its weights are 0. */
+    for (int64_t k = 0; k < 4; k++) ((float *)view.data)[k * view.strides[0] + 2 * view.strides[1]] = 0;
+    world w = make_world(1, 20, 50);
+    bind_world(b.run, &w, false);
+    float *one = infer(b.run, w.n);
+    for (int v = 0; v < w.n; v++) w.x[v * F + 2] += 10;
+    float *two = infer(b.run, w.n);
+    ck_assert(memcmp(one, two, (size_t)w.n * C * sizeof *one) == 0);
+    refused(gnnc_state_weight_named(b.state, "a.lin.wieght", &view, numbers), GNNC_ERROR_USAGE,
+            "did you mean 'a.lin.weight'");
+    refused(gnnc_state_weight(b.state, info.parameters, NULL, &view, numbers), GNNC_ERROR_USAGE, "no parameter");
+    free(one);
+    free(two);
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
+START_TEST(refusals)
+{
+    gnnc_module *m;
+    gnnc_executable *e;
+    gnnc_state *s;
+    gnnc_run *r;
+    DLTensor out;
+    refused(gnnc_module_parse("model M(", 8, "m.gnn", &m), GNNC_ERROR_MODEL, "m.gnn:1:");
+    ck_assert(m == NULL);
+    refused(gnnc_module_read("/nonexistent/m.gnn", &m), GNNC_ERROR_IO, "/nonexistent/m.gnn");
+    ok(gnnc_module_parse(plain, strlen(plain), NULL, &m));
+    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C};
+    o.mode = "max-autotun";
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "did you mean 'max-autotune'");
+    o.mode = NULL;
+    o.features = 0;
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "features is 0");
+    o.features = F;
+    o.size = 4;
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "size");
+    o.size = sizeof o;
+    gnnc_define wrong = {"hiden", "3"};
+    o.defines = &wrong;
+    o.n_defines = 1;
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "hidden");
+    ck_assert(e == NULL);
+    gnnc_module_free(m);
+
+    bench b = set_up(plain, (gnnc_compile_options){0}, 1), other = set_up(weighted, (gnnc_compile_options){0}, 1);
+    refused(gnnc_run_new(b.exe, other.state, NULL, &r), GNNC_ERROR_USAGE, "another executable");
+    world w = make_world(2, 10, 20), big = make_world(3, 11, 20);
+    refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE, "no graph");
+    ok(gnnc_run_bind_graph(b.run, w.g));
+    refused(gnnc_run_infer(b.run), GNNC_ERROR_USAGE, "'x' is not bound");
+    refused(gnnc_run_output(b.run, "out", &out), GNNC_ERROR_USAGE, "nothing was inferred");
+    refused(gnnc_run_step(b.run, NULL), GNNC_ERROR_USAGE, "train");
+    DLTensor x = x_of(&w);
+    refused(gnnc_run_bind(b.run, "features", &x), GNNC_ERROR_USAGE, "no input 'features'");
+    x.dtype.bits = 64;
+    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "f64, expected f32");
+    x = x_of(&w);
+    x.ndim = 1;
+    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "1 dimensions, 2 are expected");
+    x = x_of(&w);
+    x.device.device_type = kDLCUDA;
+    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "not on the CPU");
+    x = x_of(&w);
+    x.byte_offset = 2;
+    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "aligned");
+    int64_t narrow[2] = {10, F - 1};
+    x = tensor(w.x, 2, narrow, kDLFloat, 32);
+    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "expected 5");
+    x = x_of(&big);
+    ok(gnnc_run_bind(b.run, "x", &x));
+    refused(gnnc_run_infer(b.run), GNNC_ERROR_DATA, "1");
+    x = x_of(&w);
+    ok(gnnc_run_bind(b.run, "x", &x));
+    ok(gnnc_run_infer(b.run));
+    refused(gnnc_run_output(b.run, "logits", &out), GNNC_ERROR_USAGE, "no output 'logits'");
+    char *text;
+    refused(gnnc_executable_emit(b.exe, "asm.js", &text), GNNC_ERROR_USAGE, "no stage");
+    ok(gnnc_executable_emit(b.exe, "gir", &text));
+    ck_assert(strstr(text, "program @eval") != NULL);
+    gnnc_text_free(text);
+    ok(gnnc_state_new(b.exe, 1, &s));
+    refused(gnnc_state_load(s, "/nonexistent"), GNNC_ERROR_IO, "/nonexistent");
+    gnnc_state_free(s);
+    end_world(&w);
+    end_world(&big);
+    tear_down(&b);
+    tear_down(&other);
+}
+END_TEST
+
+/* Several threads: one module compiled by all, one executable and state run by all. */
+typedef struct worker {
+    pthread_t thread;
+    bench *shared;
+    uint32_t seed;
+    bool right;
+} worker;
+
+static void *work(void *p)
+{
+    worker *z = p;
+    gnnc_executable *e;
+    gnnc_run *r;
+    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .compile_threads = 1};
+    gnnc_status *s = gnnc_compile(z->shared->module, &o, &e);
+    z->right = !s;
+    gnnc_status_free(s);
+    gnnc_executable_free(e);
+    s = gnnc_run_new(z->shared->exe, z->shared->state, NULL, &r);
+    for (int k = 0; k < 20 && !s && z->right; k++) {
+        world w = make_world(z->seed % 2 + (uint32_t)k, 30 + k, 100);
+        DLTensor x = x_of(&w), out;
+        s = gnnc_run_bind_graph(r, w.g);
+        if (!s) s = gnnc_run_bind(r, "x", &x);
+        if (!s) s = gnnc_run_infer(r);
+        if (!s) s = gnnc_run_output(r, "out", &out);
+        z->right = !s && out.shape[0] == w.n;
+        end_world(&w);
+    }
+    gnnc_status_free(s);
+    gnnc_run_free(r);
+    return NULL;
+}
+
+START_TEST(threads)
+{
+    bench b = set_up(plain, (gnnc_compile_options){0}, 1);
+    worker all[4] = {0};
+    for (uint32_t k = 0; k < 4; k++) {
+        all[k].shared = &b;
+        all[k].seed = k;
+        ck_assert(pthread_create(&all[k].thread, NULL, work, &all[k]) == 0);
+    }
+    for (int k = 0; k < 4; k++) {
+        pthread_join(all[k].thread, NULL);
+        ck_assert(all[k].right);
+    }
+    tear_down(&b);
+}
+END_TEST
+
+/* Every block that the runtime asks for fails in turn: a status, nothing lost, and the run goes on afterwards. */
+START_TEST(memory)
+{
+    bench b = set_up(plain, (gnnc_compile_options){.train = true}, 1);
+    world w = make_world(4, 25, 60);
+    float *want = NULL;
+    bind_world(b.run, &w, true);
+    want = infer(b.run, w.n);
+    int64_t *fuse = gn_memory_fuse();
+    int failures = 0;
+    for (int64_t k = 1; k < 400; k++) {
+        gnnc_graph *g = NULL;
+        gnnc_run *r = NULL;
+        gnnc_state *state = NULL;
+        DLTensor x = x_of(&w), y = tensor(w.y, 1, w.rows, kDLInt, 32), m = tensor(w.mask, 1, w.rows, kDLBool, 8);
+        *fuse = k;
+        gnnc_status *s = gnnc_graph_from_coo(w.n, w.e, GNNC_INT32, w.src, w.dst, &g);
+        if (!s) s = gnnc_state_new(b.exe, 7, &state);
+        if (!s) s = gnnc_run_new(b.exe, state, NULL, &r);
+        if (!s) s = gnnc_run_bind_graph(r, g);
+        if (!s) s = gnnc_run_bind(r, "x", &x);
+        if (!s) s = gnnc_run_bind(r, "y", &y);
+        if (!s) s = gnnc_run_bind(r, "train_mask", &m);
+        if (!s) s = gnnc_run_infer(r);
+        if (!s) s = gnnc_run_step(r, NULL);
+        bool left = *fuse > 0;
+        *fuse = 0;
+        if (s) {
+            ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_MEMORY, "%s", gnnc_status_message(s));
+            gnnc_status_free(s);
+            failures++;
+            if (r) { /* the same run, with memory again */
+                ok(gnnc_run_bind_graph(r, w.g));
+                ok(gnnc_run_bind(r, "x", &x));
+                float *got = infer(r, w.n);
+                ck_assert(memcmp(got, want, (size_t)w.n * C * sizeof *got) == 0);
+                free(got);
+            }
+        }
+        gnnc_run_free(r);
+        gnnc_state_free(state);
+        gnnc_graph_free(g);
+        if (left) break;
+    }
+    ck_assert(failures > 20);
+    free(want);
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("api");
+    TCase *t = tcase_create("all");
+#if GNNC_HAVE_LLVM
+    tcase_add_test(t, shapes);
+    tcase_add_test(t, features);
+    tcase_add_test(t, edges);
+    tcase_add_loop_test(t, training, 0, 3);
+    tcase_add_test(t, weights);
+    tcase_add_test(t, refusals);
+    tcase_add_test(t, threads);
+    tcase_add_test(t, memory);
+#endif
+    tcase_set_timeout(t, 200);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
