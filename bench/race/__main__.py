@@ -51,8 +51,8 @@ def parse(argv):
     parser.add_argument("--peer-root", help="folder of the virtual environments (default: $XDG_CACHE_HOME or the temporary folder)")
     parser.add_argument("--install", action="store_true", help="make missing virtual environments, from PyPI")
     parser.add_argument("--install-only", action="store_true", help="make them and stop")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--block", type=float, default=1.0, metavar="S", help="seconds a block")
+    parser.add_argument("--rounds", type=int, help="of each duel (default: 5; of an ablation 9)")
+    parser.add_argument("--block", type=float, metavar="S", help="seconds a block (default: 1; of an ablation 0.2)")
     parser.add_argument("--steps", type=int, default=300, help="at most so many steps in a peer's block")
     parser.add_argument("--timeout", type=float, default=420, metavar="S", help="a contender's answer")
     parser.add_argument("--minutes", type=float, default=600, help="after these no workload or peer begins")
@@ -62,6 +62,7 @@ def parse(argv):
     parser.add_argument("--scripts", default=str(peers.SCRIPTS), help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     args.dump = args.dump or str(pathlib.Path(args.gnnc).resolve().parent / "bench_dump")
+    args.rounds, args.block = args.rounds or (9 if args.ablation else 5), args.block or (0.2 if args.ablation else 1.0)
     if args.quick:
         args.patterns, args.rounds, args.block = args.patterns or QUICK, min(args.rounds, 3), min(args.block, 0.3)
     if args.ablation and not args.patterns:
@@ -113,7 +114,8 @@ def one(workload, settings, shared, args, say):
 
 def write_ablation(folder, host, results):
     lines = ["# What each optimisation is worth", "", f"{host['date']}; {host['cpu']}; {host['gnnc']} at {host['revision']}; load "
-             f"{host['load'][0]}. Medians; each line in alternating blocks with everything on.", ""]
+             f"{host['load'][0]}. Lower quarter of the medians of blocks, each line in turn with everything on; in brackets the range of "
+             "the rounds' quotients.", ""]
     for name, result in results.items():
         lines += ablation.table(name, result["ablation"]) if "ablation" in result else [f"### {name}", "", str(result.get("failed")), ""]
     (folder / "README.md").write_text("\n".join(lines))

@@ -11,6 +11,7 @@ from contenders import Gnnc, Process, RaceError
 from table import data_argument
 
 LOGITS = 1e-4   # relative to 1 + |logit|
+SLOW = 5e6      # microseconds a step, beyond which two rounds have to do
 LOSS = 1e-3     # relative, after a few steps of Adam, which divides small gradients by small numbers
 
 
@@ -159,7 +160,7 @@ class Race:
             enough = None
             if peer and self.best:
                 enough = lambda blocks: blocks[-1]["median"] > duel.CLOSE * self.best
-            rounds = self.s.rounds if peer else 2 * self.s.rounds - 1  # a hand-written program's blocks are short
+            rounds = self.rounds_for(us, peer)
             mine, theirs = duel.alternate(self.gnnc, process, (self.steps, steps), rounds, enough)
         finally:
             process.close()
@@ -170,6 +171,12 @@ class Race:
         if peer:
             row["first_s"] = about["first_s"]
         return row
+
+    def rounds_for(self, us, peer):
+        """A hand-written program's blocks are short; steps of many seconds are steady."""
+        if us > SLOW:
+            return min(self.s.rounds, 2)
+        return self.s.rounds if peer else 2 * self.s.rounds - 1
 
     def note(self, name, row, why):
         self.rows[name] = row if row else {"failed": why}
