@@ -3,7 +3,7 @@
 
     python bench/peers/pyg.py --graph DIR --case DIR --model gcn --what train --hidden 16 [--form csr] [--compile MODE:DYNAMIC]
 
-As its guides advise: the GCN's coefficients are computed once and passed as edge weights; a sparse adjacency is transposed.
+As its guides advise: a GCN's coefficients are computed once and passed as edge weights; a sparse adjacency is transposed.
 `--form xcsr` has the features as a sparse tensor, which PyTorch Geometric leaves to its users (GCN and GAT).
 """
 import os
@@ -37,7 +37,7 @@ def make(args, graph):
         if args.model == "gin":
             return GINConv(mlp(inputs, outputs))
         inputs = inputs * heads if i else inputs
-        return GATConv(inputs, outputs, 1 if last else heads, concat=not last, dropout=p)
+        return GATConv(inputs, outputs, 1 if last else heads, concat=not last, dropout=p, add_self_loops=args.form != "csr")
 
     class Net(nn.Module):
         def __init__(self):
@@ -97,13 +97,14 @@ def adjacency(args, graph):
     """(edge_index or sparse tensor, weights or None); a GCN's loops and coefficients are in it already."""
     import torch
     from torch_geometric.nn.conv.gcn_conv import gcn_norm
+    from torch_geometric.utils import add_self_loops, remove_self_loops
     edges, weight = graph.edge_index, None
     if args.model == "gcn":
         edges, weight = gcn_norm(edges, None, graph.nodes, add_self_loops=True, dtype=torch.float32)
     if args.form != "csr":
         return edges, weight
-    if args.model == "gat":
-        raise NotImplementedError("GATConv takes no torch.sparse adjacency with features of edges of its own")
+    if args.model == "gat":  # takes loops into pairs only, so they are in it already
+        edges, _ = add_self_loops(remove_self_loops(edges)[0], num_nodes=graph.nodes)
     values = weight if weight is not None else torch.ones(edges.shape[1])
     coo = torch.sparse_coo_tensor(edges.flip(0), values, (graph.nodes, graph.nodes))
     return coo.coalesce().to_sparse_csr(), None
