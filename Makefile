@@ -79,6 +79,7 @@ BENCH ?=
 BENCH_DATA ?= $(GNNC_DATA)
 RACE = python3 bench/race --gnnc build/gnnc $(if $(BENCH_DATA),--data-root '$(BENCH_DATA)') $(BENCH_ARGS) $(patsubst %,'%',$(BENCH))
 bench-programs: all
+	@$(SETUP) build bench
 	@cmake --build build --target bench_dump -j$(JOBS)
 bench: bench-programs
 	$(RACE) --install
@@ -87,6 +88,7 @@ bench-quick: bench-programs
 bench-ablation: bench-programs
 	$(RACE) --ablation --out bench/results/ablation
 bench-peers:
+	@$(SETUP) build bench
 	$(RACE) --install-only
 
 install: all

@@ -114,7 +114,7 @@ FAKE_CC = """\
 """
 TABLE = """\
 # name model data what p t options peers hand goals
-plain       gcn cora infer 0 1 hidden=16 pyg,pyg-csr,dgl,expert,expert-manual hand_gcn:infer best>=3,hand<=1.5,tuned<=1.7
+plain       gcn cora infer 0 1 hidden=16 pyg,pyg-csr,dgl,expert,expert-manual hand_gcn:infer best>=3,hand<=1.5,tuned<=1.7,memory<=0.5
 step        gcn cora train 0 1 hidden=16 pyg,compile:default:auto,compile:default:true,compile:max-autotune:auto,compile:max-autotune:false - best>=6
 both        gcn cora train 0.5 2 - none - two>=1.4
 hand-less   gat cora train 0 1 - none hand_gat:train hand<=1.1
@@ -180,6 +180,7 @@ class RaceTest(Fakes):
         self.assertEqual(rows["gnnc tuned"]["ratio"], 0.8)
         self.assertIn("at least 3 × the best peer: 4.00, yes", out)
         self.assertIn("at most 1.5 × by hand: 2.00 (no yardstick here), –", out)
+        self.assertRegex(out, r"resident at most 0.5 × the least of a peer: \d")
         page = self.page()
         for text in ("# Race", "NotImplementedError: no such form", "(2.0 planned)", "busy: had the processor for 50%", "torch 9.9",
                      "logits agree to 1e-07", "no yardstick: 0.0400 ms expected here", "| dgl | 0.4000 | 4.00 | 2.00 |"):

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs what is missing: setup.sh [build] [test] [check]   (default: build)
+# Installs what is missing: setup.sh [build] [test] [check] [bench]   (default: build)
 #   build   what `make` needs
 #   test    what `make test` needs besides
 #   check   what the strict builds, the sanitizers, the fuzzers and the format check need besides
+#   bench   what the race against the peers needs besides; the peers themselves come from PyPI
 # Debian 12 or newer, and what derives from it.  Quick when nothing is missing.
 set -eu
 
@@ -10,6 +11,7 @@ build="gcc g++ libc6-dev make cmake ninja-build pkg-config llvm-19-dev lld-19 zl
        libjansson-dev"
 test="check python3 llvm-19-tools"
 check="clang-19 clang-format-19 libclang-rt-19-dev"
+bench="clang-19 python3 python3-dev python3-venv"
 
 wanted=
 for group in "${@:-build}"; do
@@ -17,7 +19,8 @@ for group in "${@:-build}"; do
     build) wanted="$wanted $build" ;;
     test) wanted="$wanted $test" ;;
     check) wanted="$wanted $check" ;;
-    *) echo "setup.sh: unknown group '$group': build, test or check" >&2; exit 2 ;;
+    bench) wanted="$wanted $bench" ;;
+    *) echo "setup.sh: unknown group '$group': build, test, check or bench" >&2; exit 2 ;;
     esac
 done
 

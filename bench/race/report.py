@@ -71,13 +71,18 @@ def verdicts(result, results):
                 if not counts(hand):
                     out.append((text, number(value) + " (no yardstick here)", None))
                     continue
+        elif name == "memory":
+            text = f"resident at most {goal:g} × the least of a peer"
+            sizes = [row["rss"] for key, row in rows.items() if ran(row) and "first_s" in row and row["rss"] and not row.get("wrong")
+                     and not peers.is_expert(key)]
+            value = gnnc["rss"] / min(sizes) if sizes and gnnc["rss"] else None
         elif name == "two":
             text, value = f"two threads at least {goal:g} × one", (rows.get("gnnc, one thread") or {}).get("ratio")
         elif name == "grows":
             other = results.get(goal[1], {}).get("rows", {}).get("gnnc")
             text, value = f"at most {goal[0]:g} × {goal[1]}", gnnc["median"] / other["median"] if ran(other) else None
             goal = goal[0]
-        met = None if value is None else value <= goal if name in ("hand", "tuned", "grows") else value >= goal
+        met = None if value is None else value >= goal if name in ("best", "two") else value <= goal
         out.append((text, number(value), met))
     return out
 

@@ -5,7 +5,7 @@ import os
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-GOALS = ("best", "hand", "tuned", "two", "grows")
+GOALS = ("best", "hand", "tuned", "two", "grows", "memory")
 
 
 class TableError(Exception):
@@ -24,7 +24,7 @@ class Workload:
     options: dict
     peers: str
     hand: str       # PROGRAM:ARGUMENT or ""
-    goals: dict     # best, hand, tuned, two: a number; grows: (a number, the workload that it grew from)
+    goals: dict     # best, hand, tuned, two, memory: a number; grows: (a number, the workload that it grew from)
 
     @property
     def training(self):
