@@ -329,6 +329,12 @@ class PartsTest(unittest.TestCase):
             self.assertEqual((path / "a.b.f32").read_bytes(), raw)
             self.assertEqual((path / "c.f32").read_bytes(), raw)
 
+    def test_nothing_is_evaluated_between_steps(self):
+        for name in ("gcn", "gat", "sage", "gin"):
+            text = cases.EVALUATES.sub("", (HERE.parent / "samples" / f"{name}.gnn").read_text())
+            self.assertNotRegex(text, r"select *=|patience *=|monitor *=")
+            self.assertIn("optimizer = adam", text)
+
     def test_reports(self):
         self.assertEqual([report.ms(us) for us in (40.2, 4000, 123456)], ["0.0402", "4.000", "123"])
         self.assertEqual(contenders.short("a  b\nc"), "a b c")

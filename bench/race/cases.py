@@ -2,6 +2,7 @@
 import json
 import pathlib
 import random
+import re
 import struct
 import subprocess
 import zipfile
@@ -11,6 +12,10 @@ from contenders import RaceError
 
 # Parameters of models that have no training block to make them: name -> shape, by the number of features.
 DRAWN = {"gather_transform_scatter": {"matrix": lambda features: [features, features]}}
+
+
+# Settings for which gnnc evaluates after every step. Nobody else does between two steps, so nobody's caches are emptied.
+EVALUATES = re.compile(r"^\s*(select|patience|monitor)\s*=.*\n", re.MULTILINE)
 
 
 def floats(count, seed):
@@ -90,6 +95,13 @@ class Cases:
             write_npy(archive, "x", "<f4", (meta["nodes"], meta["features"]), (folder / "x.f32").read_bytes())
             write_npy(archive, "edge_weight", "<f4", (meta["edges"],), weights)
 
+    def model(self, workload):
+        """The model's file, without what makes gnnc evaluate while it trains."""
+        path = self.folder / "models" / f"{workload.model}.gnn"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(EVALUATES.sub("", workload.model_file().read_text()))
+        return path
+
     def case(self, workload, graph, data):
         """The folder of weights and logits; `checked` in it says what gnnc computed."""
         options = "-".join(f"{k}{v}" for k, v in sorted(workload.options.items()))
@@ -99,7 +111,7 @@ class Cases:
         folder = self.folder / "cases" / key
         folder.mkdir(parents=True, exist_ok=True)
         weights = folder / "weights.safetensors"
-        base = [str(workload.model_file()), "--data", data, "-q", "--json"]
+        base = [str(self.model(workload)), "--data", data, "-q", "--json"]
         for name, value in workload.options.items():
             base += ["-D", f"{name}={value}"]
         drawn = DRAWN.get(workload.model)

@@ -142,10 +142,10 @@ def run_measured(command, environment, timeout):
 class Gnnc:
     """A process a block."""
 
-    def __init__(self, name, gnnc, workload, data, case, environment=None, more=(), timeout=600):
+    def __init__(self, name, gnnc, workload, model, data, case, environment=None, more=(), timeout=600):
         self.name, self.environment, self.timeout = name, environment or {}, timeout
         self.what = workload.what
-        self.command = [gnnc, "train" if workload.training else "run", str(workload.model_file()), "--data", data, "--json",
+        self.command = [gnnc, "train" if workload.training else "run", str(model), "--data", data, "--json",
                         "-q", "--threads", str(workload.threads)]
         for key, value in workload.options.items():
             self.command += ["-D", f"{key}={value}"]
