@@ -14,7 +14,8 @@ LLVMValueRef cg_combine(cg *c, gn_elem e, int red, LLVMValueRef a, LLVMValueRef 
 {
     if (e == GN_I64)
         return red == 0 ? LLVMBuildAdd(c->b, a, b, "") : cg_binary(c, red == 1 ? "llvm.smax" : "llvm.smin", a, b);
-    return red == 0 ? LLVMBuildFAdd(c->b, a, b, "") : cg_fminmax(c, a, b, red == 1);
+    /* What is new comes first: it alone is asked whether it is a NaN, which the chain of maxima does not wait for. */
+    return red == 0 ? LLVMBuildFAdd(c->b, a, b, "") : cg_fminmax(c, b, a, red == 1);
 }
 
 LLVMValueRef cg_tree(cg *c, gn_elem e, int red, LLVMValueRef v)
