@@ -74,22 +74,55 @@ static LLVMValueRef at_least(cg *c, LLVMValueRef x, double low)
     return cg_sel(c, LESS(x, t), t, x);
 }
 
-/* x = n ln 2 + r, |r| <= ln 2 / 2; returns expm1(r) and n */
-static LLVMValueRef reduced_expm1(cg *c, LLVMValueRef x, LLVMValueRef *n)
+/* x = k ln 2 + r, |r| <= ln 2 / 2; returns expm1(r) and k, an integer */
+static LLVMValueRef reduced_expm1(cg *c, LLVMValueRef x, LLVMValueRef *whole)
 {
     static const double p[] = {0.001392620336, 0.008363194882, 0.0416665545, 0.1666657689,
                                0.5}; /* (e^r - 1 - r) / r^2 */
     LLVMValueRef x_ = x, k = cg_unary(c, "llvm.roundeven", MUL(x, CONST(1.4426950408889634)));
     LLVMValueRef r = cg_muladd(c, k, CONST(-0.693145751953125), x);
     r = cg_muladd(c, k, CONST(-1.42860682030941723e-6), r);
-    *n = LLVMBuildFPToSI(c->b, k, cg_like(c->i32, x), "");
+    *whole = k;
     return cg_muladd(c, MUL(r, r), cg_poly(c, r, p, COUNT(p)), r);
+}
+
+static LLVMValueRef as_int(cg *c, LLVMValueRef k) { return LLVMBuildFPToSI(c->b, k, cg_like(c->i32, k), ""); }
+
+/* The first n lanes of v, or v and lanes of no value. */
+static LLVMValueRef with_lanes(cg *c, LLVMValueRef v, int n)
+{
+    int map[CG_MAX_LANES], have = cg_width(v);
+    if (have == 1)
+        return LLVMBuildInsertElement(c->b, LLVMGetPoison(LLVMVectorType(c->f32, (unsigned)n)), v, cg_i32(c, 0), "");
+    for (int l = 0; l < n; l++) map[l] = l < have ? l : 0;
+    return cg_shuffle(c, v, NULL, map, n);
+}
+
+/* y 2^k, rounded once, with one instruction (AVX-512); NULL where there is none. */
+static LLVMValueRef scale_by_power(cg *c, LLVMValueRef y, LLVMValueRef k)
+{
+    int have = cg_width(y), n = have <= 4 ? 4 : have <= 8 ? 8 : 16;
+    if (!c->target->masks || have > 16) return NULL;
+    LLVMValueRef a = have == n ? y : with_lanes(c, y, n), b = have == n ? k : with_lanes(c, k, n);
+    LLVMTypeRef v = LLVMTypeOf(a), mask = LLVMIntTypeInContext(c->ctx, n == 16 ? 16 : 8);
+    LLVMTypeRef params[] = {v, v, v, mask, c->i32}, type = LLVMFunctionType(v, params, n == 16 ? 5 : 4, false);
+    const char *name = n == 16  ? "llvm.x86.avx512.mask.scalef.ps.512"
+                       : n == 8 ? "llvm.x86.avx512.mask.scalef.ps.256"
+                                : "llvm.x86.avx512.mask.scalef.ps.128";
+    LLVMValueRef f = LLVMGetNamedFunction(c->mod, name);
+    if (!f) f = LLVMAddFunction(c->mod, name, type);
+    LLVMValueRef in[] = {a, b, a, LLVMConstAllOnes(mask), cg_i32(c, 4)}; /* 4: round as usual */
+    LLVMValueRef r = LLVMBuildCall2(c->b, type, f, in, n == 16 ? 5 : 4, "");
+    if (have == n) return r;
+    return have == 1 ? LLVMBuildExtractElement(c->b, r, cg_i32(c, 0), "") : with_lanes(c, r, have);
 }
 
 static LLVMValueRef emit_exp(cg *c, LLVMValueRef x_)
 {
-    LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -104.0), n;
-    LLVMValueRef y = ADD(reduced_expm1(c, x, &n), CONST(1.0));
+    LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -104.0), k;
+    LLVMValueRef y = ADD(reduced_expm1(c, x, &k), CONST(1.0)), scaled = scale_by_power(c, y, k);
+    if (scaled) return scaled;
+    LLVMValueRef n = as_int(c, k);
     LLVMValueRef half = LLVMBuildAShr(c->b, n, cg_const_i(LLVMTypeOf(n), 1), ""); /* two steps: 2^n may be subnormal */
     y = MUL(y, power_of_two(c, half));
     return MUL(y, power_of_two(c, LLVMBuildSub(c->b, n, half, "")));
@@ -97,8 +130,8 @@ static LLVMValueRef emit_exp(cg *c, LLVMValueRef x_)
 
 static LLVMValueRef emit_expm1(cg *c, LLVMValueRef x_)
 {
-    LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -18.0), n;
-    LLVMValueRef p = reduced_expm1(c, x, &n);
+    LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -18.0), k;
+    LLVMValueRef p = reduced_expm1(c, x, &k), n = as_int(c, k);
     LLVMTypeRef t = LLVMTypeOf(n);
     LLVMValueRef s = power_of_two(c, LLVMBuildSub(c->b, n, cg_const_i(t, 1), "")); /* 2^(n-1): 2^128 has no f32 */
     LLVMValueRef y = cg_muladd(c, s, p, SUB(s, CONST(0.5)));
