@@ -122,8 +122,12 @@ gn_status *gn_edges_coalesce(gn_edges *e, bool by_dst)
 {
     uint64_t *key;
     int64_t *major = by_dst ? e->dst : e->src, *minor = by_dst ? e->src : e->dst;
+    uint64_t ends = 0;
+    int bits = 0; /* of the largest end: fewer bits are fewer passes */
     GN_MEM(key, e->n);
-    for (int64_t i = 0; i < e->n; i++) key[i] = (uint64_t)major[i] << 31 | (uint64_t)minor[i];
+    for (int64_t i = 0; i < e->n; i++) ends |= (uint64_t)minor[i];
+    while (ends >> bits) bits++;
+    for (int64_t i = 0; i < e->n; i++) key[i] = (uint64_t)major[i] << bits | (uint64_t)minor[i];
     gn_status *s = gn_sort_keys(key, e->weight, e->n);
     if (!s) {
         int64_t n = 0;
@@ -132,8 +136,8 @@ gn_status *gn_edges_coalesce(gn_edges *e, bool by_dst)
                 if (e->weight) e->weight[n - 1] += e->weight[i];
                 continue;
             }
-            major[n] = (int64_t)(key[i] >> 31);
-            minor[n] = (int64_t)(key[i] & INT32_MAX);
+            major[n] = (int64_t)(key[i] >> bits);
+            minor[n] = (int64_t)(key[i] & (((uint64_t)1 << bits) - 1));
             if (e->weight) e->weight[n] = e->weight[i];
             n++;
         }

@@ -110,7 +110,10 @@ static uint64_t below(stream *s, uint64_t n) { return (uint64_t)((wide)draw(s) *
 typedef struct model {
     uint32_t key;
     int64_t n, communities;
-    uint64_t *sum;      /* [n + 1] running sum of the ranks' weights */
+    uint64_t *sum;  /* [n + 1] running sum of the ranks' weights */
+    int32_t *guide; /* [guides + 1] the rank that weight k << shift falls to */
+    int64_t guides;
+    int shift;
     int64_t *start;     /* [communities + 1] first rank of a community */
     int32_t *community; /* [n] of a rank */
     int32_t *node;      /* [n] number of a rank */
@@ -123,6 +126,7 @@ typedef struct model {
 static void free_model(model *g)
 {
     free(g->sum);
+    free(g->guide);
     free(g->start);
     free(g->community);
     free(g->node);
@@ -166,10 +170,25 @@ static gn_status *make_ranks(model *g, const params *p)
     return NULL;
 }
 
-/* A rank in [from, to) with probability proportional to its weight. */
-static int64_t draw_rank(const model *g, stream *s, int64_t from, int64_t to)
+/* About as many stretches of equal weight as there are ranks: a search begins in the right one (Chen and Asau's guide
+ * tables, "On generating random variates from an empirical distribution", 1974). */
+static gn_status *make_guide(model *g)
 {
-    uint64_t x = g->sum[from] + below(s, g->sum[to] - g->sum[from]);
+    while (g->sum[g->n] >> g->shift > (uint64_t)g->n) g->shift++;
+    g->guides = (int64_t)(g->sum[g->n] >> g->shift) + 1;
+    GN_MEM(g->guide, g->guides + 1);
+    int64_t rank = 0;
+    for (int64_t k = 0; k <= g->guides; k++) {
+        while (rank + 1 < g->n && g->sum[rank + 1] <= (uint64_t)k << g->shift) rank++;
+        g->guide[k] = (int32_t)rank;
+    }
+    return NULL;
+}
+
+/* The rank whose stretch of the running sum holds weight x. */
+static int64_t rank_at(const model *g, uint64_t x)
+{
+    int64_t from = g->guide[x >> g->shift], to = (int64_t)g->guide[(x >> g->shift) + 1] + 1;
     while (to - from > 1) {
         int64_t mid = from + (to - from) / 2;
         if (g->sum[mid] <= x)
@@ -180,12 +199,18 @@ static int64_t draw_rank(const model *g, stream *s, int64_t from, int64_t to)
     return from;
 }
 
-/* False when the pair is a loop or known. */
-static bool add_pair(model *g, int64_t a, int64_t b)
+static uint64_t pair_of(int64_t a, int64_t b)
 {
-    if (a == b) return false;
-    uint64_t pair = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
-    uint64_t i = pair * UINT64_C(0x9E3779B97F4A7C15) >> 20 & g->mask;
+    return a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
+}
+
+static uint64_t slot_of(const model *g, uint64_t pair) { return pair * UINT64_C(0x9E3779B97F4A7C15) >> 20 & g->mask; }
+
+/* False when the pair is a loop or known. */
+static bool add_pair(model *g, uint64_t pair)
+{
+    if (pair >> 32 == (pair & UINT32_MAX)) return false;
+    uint64_t i = slot_of(g, pair);
     for (; g->set[i]; i = (i + 1) & g->mask)
         if (g->set[i] == pair + 1) return false;
     g->set[i] = pair + 1;
@@ -193,24 +218,63 @@ static bool add_pair(model *g, int64_t a, int64_t b)
     return true;
 }
 
-/* Draws until `want` pairs are there; four fifths of the draws stay within a community.  When hubs are saturated and
- * most draws repeat, the rest is drawn uniformly. */
+/* Tables are far larger than a cache, and every draw looks into each once: so draws go through them side by side, one
+ * table after another, and what each will read is on its way while the others are looked up. */
+enum { AHEAD = 64 };
+
+static void look_up(const model *g, uint64_t *x, int n)
+{
+    for (int k = 0; k < n; k++) __builtin_prefetch(&g->guide[x[k] >> g->shift]);
+    for (int k = 0; k < n; k++) __builtin_prefetch(&g->sum[g->guide[x[k] >> g->shift]]);
+    for (int k = 0; k < n; k++) x[k] = (uint64_t)rank_at(g, x[k]);
+}
+
+/* Ranks are drawn with probability proportional to their weights; four fifths of the pairs stay within a community. */
+static void draw_pairs_ahead(const model *g, stream *s, uint64_t *pair, int n)
+{
+    uint64_t a[AHEAD], b[AHEAD];
+    bool inside[AHEAD];
+    for (int k = 0; k < n; k++) {
+        a[k] = below(s, g->sum[g->n]);
+        inside[k] = below(s, 5) != 0;
+        b[k] = draw(s);
+    }
+    look_up(g, a, n);
+    for (int k = 0; k < n; k++) __builtin_prefetch(&g->community[a[k]]);
+    for (int k = 0; k < n; k++) {
+        int64_t c = g->community[a[k]];
+        uint64_t lo = g->sum[inside[k] ? g->start[c] : 0], hi = g->sum[inside[k] ? g->start[c + 1] : g->n];
+        b[k] = lo + (uint64_t)((wide)b[k] * (hi - lo) >> 64);
+    }
+    look_up(g, b, n);
+    for (int k = 0; k < n; k++) pair[k] = pair_of((int64_t)a[k], (int64_t)b[k]);
+}
+
+static void draw_uniformly(const model *g, stream *s, uint64_t *pair, int n)
+{
+    for (int k = 0; k < n; k++) {
+        int64_t a = (int64_t)below(s, (uint64_t)g->n);
+        pair[k] = pair_of(a, (int64_t)below(s, (uint64_t)g->n));
+    }
+}
+
+/* Draws until `want` pairs are there.  When hubs are saturated and most draws repeat, the rest is drawn uniformly. */
 static gn_status *draw_pairs(model *g, int64_t want)
 {
-    uint64_t slots = 64, tries = 0;
+    uint64_t slots = 64, tries = 0, most = (uint64_t)want * 8 + 1000;
     stream s = {g->key, SITE_EDGE, 0};
     while (slots < (uint64_t)want * 2) slots *= 2;
+    GN_TRY(make_guide(g));
     GN_MEM(g->set, slots);
     GN_MEM(g->pair, want);
     g->mask = slots - 1;
     while (g->m < want) {
-        if (++tries > (uint64_t)want * 8 + 1000) {
-            add_pair(g, (int64_t)below(&s, (uint64_t)g->n), (int64_t)below(&s, (uint64_t)g->n));
-            continue;
-        }
-        int64_t a = draw_rank(g, &s, 0, g->n), c = g->community[a];
-        bool inside = below(&s, 5) != 0;
-        add_pair(g, a, inside ? draw_rank(g, &s, g->start[c], g->start[c + 1]) : draw_rank(g, &s, 0, g->n));
+        uint64_t pair[AHEAD], left = tries < most ? most - tries : 0;
+        int n = left && left < AHEAD ? (int)left : AHEAD;
+        left ? draw_pairs_ahead(g, &s, pair, n) : draw_uniformly(g, &s, pair, n);
+        tries += (uint64_t)n;
+        for (int k = 0; k < n; k++) __builtin_prefetch(&g->set[slot_of(g, pair[k])], 1);
+        for (int k = 0; k < n && g->m < want; k++) add_pair(g, pair[k]);
     }
     return NULL;
 }
