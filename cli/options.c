@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include "runtime/reorder.h"
+
 enum {
     ALL = (1 << GN_COMMAND_COUNT) - 1,
     MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run | GN_COMMAND_explain, /* take a model and data */
@@ -14,6 +16,11 @@ static const char *const modes[] = {
     "0=eager", "1=default", "2=reduce-overhead", "3=max-autotune", NULL,
 };
 static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "dot", NULL};
+static const char *const orders[] = {
+#define X(id, name, doc) name,
+    GN_ORDERS(X)
+#undef X
+        NULL};
 static const char *const units[] = {"step", "eval", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
@@ -48,6 +55,11 @@ static const gn_option options[] = {
      "make the rows of the features sum to one: auto, on or off", auto_on_off},
     {"undirected", 0, GN_OPTION_CHOICE, AT(undirected), MODEL, "WHEN", "add the reverse of every edge: auto, on or off",
      auto_on_off},
+
+    {"reorder", 0, GN_OPTION_CHOICE, AT(reorder), MODEL, "HOW",
+     "renumber nodes at load so that what is read together lies\ntogether: none (the default), degree, rcm or "
+     "communities",
+     orders},
 
     {"epochs", 0, GN_OPTION_INT, AT(epochs), GN_COMMAND_train, "N", "train for N epochs, whatever the model says", NULL,
      1, INT64_MAX},

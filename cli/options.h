@@ -36,6 +36,7 @@ typedef struct gn_cli_options {
     const char *weights;     /* where weights come from */
     const char *predictions; /* where predictions go */
     const char *normalize;   /* auto, on, off: features' rows */
+    const char *reorder;     /* none, degree, rcm, communities: nodes, at load */
     const char *undirected;  /* auto, on, off: add reverse edges */
     gn_string_list defines;  /* -D name=value */
     gn_string_list without;  /* names of optimisations, separated by commas: left out */

@@ -22,6 +22,12 @@ gn_status *gn_cli_write_predictions(const gn_cli *cli, const gn_session *s)
     int64_t classes, n = s->data->n_nodes;
     const float *out = gn_session_logits(s, &classes);
     int32_t *label = GN_NEW_N(cli->arena, int32_t, n + 1);
+    if (s->row_of) { /* in the order that the nodes came in */
+        float *rows = GN_NEW_N(cli->arena, float, n *classes + 1);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(rows + i * classes, out + gn_session_row(s, i) * classes, (size_t)classes * sizeof *rows);
+        out = rows;
+    }
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 1; c < classes; c++)
             if (out[i * classes + c] > out[i * classes + label[i]]) label[i] = (int32_t)c;

@@ -39,6 +39,8 @@ gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
     out->weights = o->weights;
     out->seed = o->seed < 0 ? 0 : (uint64_t)o->seed;
     out->data.seed = out->seed;
+    for (int k = 0; o->reorder && k < GN_ORDER_COUNT; k++)
+        if (!strcmp(o->reorder, gn_order_name[k])) out->reorder = (gn_order)k;
     out->threads = o->threads < 0 ? 0 : (int)o->threads;
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
     GN_TRY(gn_cli_without(cli, &out->without));
@@ -65,6 +67,8 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_string(j, "data", s->data->name);
     gn_json_int(j, "nodes", s->data->n_nodes);
     gn_json_int(j, "edges", s->data->n_edges);
+    gn_json_string(j, "reorder", gn_order_name[s->opt.reorder]);
+    gn_json_double(j, "reorder_ms", s->reorder_ms);
     gn_json_string(j, "device", "cpu");
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);

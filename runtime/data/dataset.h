@@ -55,6 +55,10 @@ typedef struct gn_data_options {
 GN_NODISCARD gn_status *gn_dataset_read(const gn_data_options *opt, gn_dataset **out);
 void gn_dataset_free(gn_dataset *d); /* NULL is fine */
 
+/* Node v becomes node to[v] ([n_nodes], a permutation), in edges, features, labels and masks.  The order of edges stays.
+ * GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no use. */
+GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
+
 /* Frees the edges and what lies on them, and sparse features too: for a caller that has made its own of them.  Their
  * numbers stay. */
 void gn_dataset_drop_edges(gn_dataset *d, bool features);

@@ -173,7 +173,7 @@ static void walk_thread(walker *w, kir_id i, const kir_inst *n, double times)
         int64_t t = take == all ? done : (int64_t)((wide)(at += UINT64_C(0x9E3779B97F4A7C15)) * (uint64_t)all >> 64);
         w->value[i] = t * n->imm;
         walk(w, n->body, times);
-        if ((double)w->steps - before > 4.0 * BUDGET && take != all) break;
+        if ((double)w->steps - before > 4.0 * (double)BUDGET && take != all) break;
     }
     if (done < take) done++;
     w->out->sampled = all ? (double)done / (double)all : 1;

@@ -29,7 +29,8 @@ static void bound(gn_kernel_report *r, const gn_ceilings *c)
     r->gather_us = k->gathered / gn_ceilings_rate(c, k->table) * 1e-3;
     r->flops_us = k->flops / c->gflops * 1e-3;
     /* A fused multiply-add counts twice at the peak; what is no such thing runs at half of it. */
-    r->functions_us = (GN_FUNCTION_FLOPS * k->functions + GN_DRAW_FLOPS * k->draws) / (c->gflops / 2) * 1e-3;
+    r->functions_us =
+        ((double)GN_FUNCTION_FLOPS * k->functions + (double)GN_DRAW_FLOPS * k->draws) / (c->gflops / 2) * 1e-3;
     double traffic = r->memory_us + r->gather_us, work = r->flops_us + r->functions_us;
     r->bound_us = fmax(traffic, work);
     if (r->bound_us <= 0)

@@ -8,6 +8,7 @@
 #include "driver/build.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/metrics.h"
+#include "runtime/reorder.h"
 
 typedef struct gn_session_options {
     const char *path;  /* of the model */
@@ -16,6 +17,7 @@ typedef struct gn_session_options {
     int n_defines;
     const gn_define *defines;
     gn_data_options data;
+    gn_order reorder; /* of nodes, at load; what is asked of the session in the user's order comes in it */
     gn_mode mode;
     int threads; /* 0: as many as there are processors */
     uint64_t seed;
@@ -40,7 +42,8 @@ typedef struct gn_session {
     gn_state state;
     gn_pool *pool;
     gn_build build;
-    double read_ms, frontend_ms;
+    int64_t *row_of; /* [n_nodes] where the user's node lies; NULL: where it came */
+    double read_ms, reorder_ms, frontend_ms;
 } gn_session;
 
 GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);
@@ -54,8 +57,10 @@ GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);
 GN_NODISCARD gn_status *gn_session_save(const gn_session *s, const char *path);
 GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
 
-void gn_session_eval(gn_session *s);                                   /* runs the forward pass */
-const float *gn_session_logits(const gn_session *s, int64_t *classes); /* of the last eval, [nodes, classes] */
+void gn_session_eval(gn_session *s); /* runs the forward pass */
+/* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v). */
+const float *gn_session_logits(const gn_session *s, int64_t *classes);
+static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }
 double gn_session_accuracy(const gn_session *s, const uint8_t *mask); /* of the last eval; NaN without labels or mask */
 
 typedef struct gn_epoch { /* after each epoch */

@@ -74,14 +74,15 @@ END_TEST
 START_TEST(long_loops_are_sampled)
 {
     enum { N = 1 << 20 };
+    const double n = N;
     int32_t *rowptr = gn_arena_alloc(&arena, N + 1, 4), *col = gn_arena_alloc(&arena, 2 * N, 4);
     for (int i = 0; i <= N; i++) rowptr[i] = 2 * i;
     void *buf[] = {rowptr, col, NULL, NULL};
     int64_t bytes[] = {4 * (N + 1), 8 * (int64_t)N, 64 * (int64_t)N, 64 * (int64_t)N}, sym[] = {N, 2 * (int64_t)N};
     gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, N);
     ck_assert_double_lt(c.sampled, 1);
-    ck_assert_double_eq_tol(c.flops, 2.0 * N * 16, 1e-3 * N);
-    ck_assert_double_eq_tol(c.moved, 4.0 * (N + 1) + 8.0 * N + 128.0 * N, 1e-3 * N);
+    ck_assert_double_eq_tol(c.flops, 2.0 * n * 16, 1e-3 * n);
+    ck_assert_double_eq_tol(c.moved, 4.0 * (n + 1) + 8.0 * n + 128.0 * n, 1e-3 * n);
 }
 END_TEST
 
