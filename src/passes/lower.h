@@ -13,16 +13,24 @@
 #include "ir/switches.h"
 #include "passes/fuse.h"
 
+/* Where the right operand of a GEMM is packed. */
+typedef enum low_pack {
+    LOW_PACK_NOT,
+    LOW_PACK_ALL,   /* before the rows, all of it */
+    LOW_PACK_PANEL, /* in every block of rows, panel by panel */
+} low_pack;
+
 /* What shapes the loops of one region. Numbers are positive. */
 typedef struct low_schedule {
     int64_t row_block;  /* rows a worker takes at once where rows are the lanes */
     int64_t chunk_rows; /* rows of one partial sum of a reduction over a space; results depend on it */
-    int64_t block_rows; /* INNER: rows of a chunk that are multiplied at a time, so that they stay in cache */
+    int64_t block_rows; /* GEMM, INNER: rows that are multiplied at a time, so that they stay in cache */
     int64_t tile_rows;  /* GEMM, INNER: rows of a register tile */
     int64_t tile_cols;  /* GEMM, INNER: columns of a register tile */
     int64_t tile_max;   /* row values up to this many elements may be kept in a tile */
     int64_t edge_sums;  /* vectors of sums over edges that are under way at once: hides the latency of additions */
     int64_t edge_cost;  /* of a message, up to which the latency of the sum is what a loop over edges waits for */
+    low_pack pack;      /* GEMM */
     bool swap;          /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;
 

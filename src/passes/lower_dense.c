@@ -12,10 +12,11 @@ kir_id dense_at(lower *L, kir_id a, int64_t times, kir_id b)
     return low_int(L, KIR_IADD, low_int(L, KIR_IMUL, a, low_iconst(L, times)), b);
 }
 
-static kir_id element(lower *L, matrix m, kir_id i, kir_id j)
+kir_id dense_element(lower *L, matrix m, kir_id i, kir_id j)
 {
     kir_id at = low_int(L, KIR_IADD, low_int(L, KIR_IMUL, i, low_iconst(L, m.si)),
                         low_int(L, KIR_IMUL, j, low_iconst(L, m.sj)));
+    if (m.tile) return kir_tload(L->k, low_at(L), m.tile, low_int(L, KIR_IADD, m.at, at));
     return low_load(L, m.buffer, at);
 }
 
@@ -69,9 +70,9 @@ void dense_multiply(lower *L, const tile_job *t)
 {
     kir_id s = low_open(L, t->lo, t->hi, 1, KIR_SERIAL, KIR_REDUCE);
     kir_id r = low_open_n(L, t->rows, KIR_UNROLL, KIR_NONE);
-    kir_id a = element(L, t->a, low_int(L, KIR_IADD, t->i0, r), s);
-    kir_id j = low_open_n(L, t->cols, KIR_VECTOR, KIR_NONE);
-    kir_id b = element(L, t->b, s, low_int(L, KIR_IADD, t->j0, j));
+    kir_id a = dense_element(L, t->a, low_int(L, KIR_IADD, t->i0, r), s);
+    kir_id j = low_open_n(L, t->padded ? t->stride : t->cols, KIR_VECTOR, KIR_NONE);
+    kir_id b = dense_element(L, t->b, s, low_int(L, KIR_IADD, t->j0, j));
     kir_tfma(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, j), a, b);
     low_close(L);
     low_close(L);

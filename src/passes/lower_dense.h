@@ -4,9 +4,10 @@
 
 #include "passes/lower_impl.h"
 
-typedef struct matrix { /* element (i, j) at i * si + j * sj of a buffer */
+typedef struct matrix { /* element (i, j) at i * si + j * sj of a buffer, or of a tile from `at` on */
     int buffer;
     int64_t si, sj;
+    kir_id tile, at; /* 0: of the buffer */
 } matrix;
 
 /* A register tile of `rows` x `cols` starting at (i0, j0), to which products over s in [lo, hi) are added. */
@@ -17,11 +18,13 @@ typedef struct tile_job {
     int64_t stride; /* of the tile's rows: whole vectors */
     kir_id lo, hi;
     gn_elem elem;
+    bool padded; /* b has elements for all lanes of the last vector */
     kir_id tile;
 } tile_job;
 
-int64_t dense_stride(const lower *L, int64_t cols);                       /* cols in whole vectors */
-kir_id dense_at(lower *L, kir_id a, int64_t times, kir_id b);             /* a * times + b */
+int64_t dense_stride(const lower *L, int64_t cols);           /* cols in whole vectors */
+kir_id dense_at(lower *L, kir_id a, int64_t times, kir_id b); /* a * times + b */
+kir_id dense_element(lower *L, matrix m, kir_id i, kir_id j);
 gir_id dense_operand(const gir_program *p, gir_id v);                     /* what lies in memory as v does */
 void dense_zero(lower *L, tile_job *t);                                   /* declares the tile, all zero */
 void dense_load(lower *L, tile_job *t, int buffer, kir_id at, int64_t n); /* or with what lies at at + i * n + j */

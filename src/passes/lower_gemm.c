@@ -1,13 +1,20 @@
 /* lower_gemm: products of rows with a matrix.
  *
- * out[i, j] = sum_k A[i, k] B[k, j], rows i in blocks of tile_rows, columns in tiles of tile_cols that stay in registers
- * over the whole sum; elementwise members of the region are applied to the tile before it is stored. */
+ * out[i, j] = sum_k A[i, k] B[k, j].  A worker takes blocks of rows; in a block, panels of tile_cols columns one after
+ * another; in a panel, tiles of tile_rows rows that stay in registers over the whole sum.  Elementwise members of the
+ * region are applied to a tile before it is stored.
+ *
+ * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled up with zeros.  Every
+ * worker packs for itself, all of B before its rows or a panel in each block. */
 #include "passes/lower_dense.h"
 
 typedef struct gemm {
     gir_id product;
     matrix a, b;
     int64_t n, depth;
+    gn_elem elem;
+    kir_id begin, end; /* rows of the block */
+    kir_id packed;     /* tile: all of B, panel after panel; 0: not packed before */
     kir_id i0;
     int64_t rows;
 } gemm;
@@ -44,29 +51,71 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
     low_close(L);
 }
 
-static void gemm_columns(lower *L, kir_id j0, int64_t cols, void *ctx)
+/* Columns [j0, j0 + cols) of B to the tile, from `at` on. */
+static void pack_panel(lower *L, const gemm *g, kir_id tile, kir_id at, kir_id j0, int64_t cols)
 {
-    gemm *g = ctx;
-    tile_job t = {.a = g->a,
-                  .b = g->b,
-                  .i0 = g->i0,
-                  .j0 = j0,
-                  .rows = g->rows,
-                  .cols = cols,
-                  .stride = dense_stride(L, cols),
-                  .elem = low_elem((gn_elem)gir_type_of(L->p, g->product)->elem)};
-    t.lo = low_iconst(L, 0);
-    t.hi = low_iconst(L, g->depth);
-    dense_zero(L, &t);
-    dense_multiply(L, &t);
-    store_tile(L, g, t.tile, j0, cols);
+    int64_t stride = dense_stride(L, cols);
+    kir_id k = low_open_n(L, g->depth, KIR_SERIAL, KIR_NONE);
+    kir_id row = dense_at(L, k, stride, at);
+    if (stride != cols) {
+        kir_id z = low_open_n(L, stride, KIR_VECTOR, KIR_NONE);
+        kir_tstore(L->k, low_at(L), tile, low_int(L, KIR_IADD, row, z), low_fconst(L, g->elem, 0));
+        low_close(L);
+    }
+    kir_id j = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
+    kir_id b = dense_element(L, g->b, k, low_int(L, KIR_IADD, j0, j));
+    kir_tstore(L->k, low_at(L), tile, low_int(L, KIR_IADD, row, j), b);
+    low_close(L);
+    low_close(L);
 }
 
-static void gemm_rows(lower *L, gemm *g, kir_id i0, int64_t rows)
+/* Full panels have no padding, so panel j0 begins at j0 * depth. */
+static void pack_before(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
-    g->i0 = i0;
+    gemm *g = ctx;
+    pack_panel(L, g, g->packed, dense_at(L, j0, g->depth, low_iconst(L, 0)), j0, cols);
+}
+
+static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
+{
+    t->i0 = g->i0;
+    t->rows = g->rows;
+    dense_zero(L, t);
+    dense_multiply(L, t);
+    store_tile(L, g, t->tile, j0, t->cols);
+}
+
+/* The rows of the block: whole tiles, then row by row. */
+static void gemm_panel(lower *L, kir_id j0, int64_t cols, void *ctx)
+{
+    gemm *g = ctx;
+    int64_t rows = L->sched.tile_rows;
+    kir_id zero = low_iconst(L, 0), each = low_iconst(L, rows);
+    tile_job t = {.a = g->a, .b = g->b, .j0 = j0, .cols = cols, .stride = dense_stride(L, cols), .elem = g->elem};
+    t.lo = zero;
+    t.hi = low_iconst(L, g->depth);
+    if (L->sched.pack != LOW_PACK_NOT) {
+        t.b = (matrix){.si = t.stride, .sj = 1, .tile = g->packed, .at = zero};
+        t.padded = true;
+        t.j0 = zero;
+        if (g->packed) {
+            t.b.at = dense_at(L, j0, g->depth, zero);
+        } else {
+            t.b.tile = kir_tile(L->k, low_at(L), g->elem, g->depth * t.stride);
+            pack_panel(L, g, t.b.tile, zero, j0, cols);
+        }
+    }
+    kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, g->end, g->begin), each);
+    kir_id rest = dense_at(L, whole, rows, g->begin);
     g->rows = rows;
-    dense_tiles(L, g->n, L->sched.tile_cols, gemm_columns, g);
+    g->i0 = low_open(L, g->begin, rest, rows, KIR_SERIAL, KIR_NONE);
+    gemm_tile(L, g, &t, j0);
+    low_close(L);
+    if (rows == 1) return;
+    g->rows = 1;
+    g->i0 = low_open(L, rest, g->end, 1, KIR_SERIAL, KIR_NONE);
+    gemm_tile(L, g, &t, j0);
+    low_close(L);
 }
 
 static gemm gemm_of(lower *L, gir_id v)
@@ -75,11 +124,11 @@ static gemm gemm_of(lower *L, gir_id v)
     gir_id a = gir_in(L->p, v, 0), b = gir_in(L->p, v, 1);
     const gir_type *ta = gir_type_of(L->p, a), *tb = gir_type_of(L->p, b);
     bool at = n->attr.i[0] != 0, bt = n->attr.i[1] != 0;
-    gemm g = {.product = v, .n = n->type.dim[n->type.rank - 1]};
+    gemm g = {.product = v, .n = n->type.dim[n->type.rank - 1], .elem = low_elem((gn_elem)n->type.elem)};
     int64_t acols = ta->dim[ta->rank - 1], bcols = tb->dim[tb->rank - 1];
     g.depth = at ? ta->dim[0] : acols;
-    g.a = (matrix){low_buffer_of_value(L, dense_operand(L->p, a)), at ? 1 : acols, at ? acols : 1};
-    g.b = (matrix){low_buffer_of_value(L, dense_operand(L->p, b)), bt ? 1 : bcols, bt ? bcols : 1};
+    g.a = (matrix){low_buffer_of_value(L, dense_operand(L->p, a)), at ? 1 : acols, at ? acols : 1, 0, 0};
+    g.b = (matrix){low_buffer_of_value(L, dense_operand(L->p, b)), bt ? 1 : bcols, bt ? bcols : 1, 0, 0};
     return g;
 }
 
@@ -87,25 +136,21 @@ void low_gemm(lower *L)
 {
     gemm g = gemm_of(L, L->r->members.p[0]);
     gir_space_id s = L->r->space;
-    int64_t block = L->sched.tile_rows;
+    int64_t block = L->sched.block_rows, cols = L->sched.tile_cols;
     const gir_type *t = gir_type_of(L->p, g.product);
     low_begin(L, "gemm");
     kir_id n = s ? low_sym_value(L, s, 1) : low_iconst(L, t->dim[0]);
     L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
     L->launch.step = block;
-    kir_id i0 = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);
-    kir_id full = kir_bin(L->k, low_at(L), KIR_ILE, low_int(L, KIR_IADD, i0, low_iconst(L, block)), n);
-    kir_id part = kir_un(L->k, low_at(L), KIR_NOT, full);
-    low_open_if(L, full);
-    gemm_rows(L, &g, i0, block);
-    low_close(L);
-    if (block > 1) {
-        low_open_if(L, part);
-        kir_id i = low_open(L, i0, n, 1, KIR_SERIAL, KIR_NONE);
-        gemm_rows(L, &g, i, 1);
-        low_close(L);
-        low_close(L);
+    if (L->sched.pack == LOW_PACK_ALL) {
+        int64_t stride = g.n / cols * cols + (g.n % cols ? dense_stride(L, g.n % cols) : 0);
+        if (g.n == cols) stride = dense_stride(L, cols);
+        g.packed = kir_tile(L->k, low_at(L), g.elem, g.depth * stride);
+        dense_tiles(L, g.n, cols, pack_before, &g);
     }
+    g.begin = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);
+    g.end = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, g.begin, low_iconst(L, block)), n);
+    dense_tiles(L, g.n, cols, gemm_panel, &g);
     low_close(L);
     low_end(L);
 }

@@ -14,12 +14,24 @@ static int64_t depth_of(const gir_program *p, const region *r)
 }
 
 /* A register tile: columns in up to four vectors, and as many rows as leave room for a row of B and one broadcast. */
-static void gemm_tile(low_schedule *s, int64_t lanes, int64_t registers, int64_t cols, int64_t depth)
+static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t registers, int64_t cols, int64_t depth)
 {
+    enum { BLOCK = 192, TILE_BYTES = 128 * 1024 /* on a worker's stack */ };
     s->tile_cols = min(cols, 4 * lanes);
     int64_t vectors = ceil_div(s->tile_cols, lanes);
     int64_t most = depth < 64 ? 12 : 24; /* a short sum is over before more rows pay; and it compiles faster */
-    s->tile_rows = max(1, min(most, (registers - 4 - vectors) / vectors));
+    s->block_rows = s->tile_rows = max(1, min(most, (registers - 4 - vectors) / vectors));
+    if (!gn_is_on(opt->off, GN_DO_PACK) || opt->limits.shared_bytes) return;
+    /* Odd columns are filled up; several panels would lie apart, row by row. */
+    int64_t bytes = 4 * depth * round_up(cols, lanes), panel = 4 * depth * s->tile_cols;
+    bool panels = cols > s->tile_cols;
+    if (!panels && cols % lanes == 0) return;
+    if (bytes <= min(TILE_BYTES, opt->limits.l2_bytes / 8))
+        s->pack = LOW_PACK_ALL;
+    else if (panels && panel <= TILE_BYTES)
+        s->pack = LOW_PACK_PANEL;
+    if (panels && s->pack != LOW_PACK_NOT)
+        s->block_rows = s->tile_rows * max(1, min(BLOCK, opt->limits.l2_bytes / 4 / (4 * depth)) / s->tile_rows);
 }
 
 /* What one row costs with tiles of `rows` x `vectors`, in multiplications of vectors, of which at least eight must be under
@@ -78,6 +90,6 @@ void low_schedule_dense(const low_options *opt, const gir_program *p, const regi
 {
     int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 4;
     int64_t registers = max(8, opt->limits.vector_registers);
-    if (r->kind == RG_GEMM) gemm_tile(s, lanes, registers, max(1, r->n), depth_of(p, r));
+    if (r->kind == RG_GEMM) gemm(s, opt, lanes, registers, max(1, r->n), depth_of(p, r));
     if (r->kind == RG_INNER) inner(s, opt, lanes, registers, gir_type_of(p, r->members.p[0]));
 }

@@ -129,6 +129,13 @@ static const char *const large[][2] = {
                                         "  %5 = input \"z.any\" : node f32[40]\n"
                                         "  %6 = matmul %5, %1 {ta = 1, tb = 0} : f32[40, 7]\n"
                                         "  output \"a\" %3\n  output \"b\" %4\n  output \"c\" %6\n"},
+    {"products with packed panels, in blocks", "  space node node ?\n"
+                                               "  %1 = input \"x.any\" : node f32[5]\n"
+                                               "  %2 = state \"w.any\" : f32[5, 70]\n"
+                                               "  %3 = matmul %1, %2 {ta = 0, tb = 0} : node f32[70]\n"
+                                               "  %4 = tanh %3 : node f32[70]\n"
+                                               "  %5 = matmul %1, %4 {ta = 1, tb = 0} : f32[5, 70]\n"
+                                               "  output \"a\" %4\n  output \"b\" %5\n"},
     {"rows as lanes, in blocks", "  space node node ?\n"
                                  "  %1 = input \"x.any\" : node f32[]\n  %2 = input \"y.pos\" : node f32[]\n"
                                  "  %3 = mul %1, %2 : node f32[]\n  %4 = tanh %3 : node f32[]\n"
