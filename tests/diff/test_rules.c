@@ -36,6 +36,7 @@ static const char prelude[] = "  space node node ?\n"
                               "  %20 = broadcast %19 : node f32[6]\n"; /* r */
 
 #define PRODUCT " %30 = matmul %29, %9\n"
+#define WIDE "%21 = state \"u.any\" : f32[6, 9]\n %22 = matmul %4, %21\n "
 #define SUM " %30 = scatter %1, %29 {end = 1, red = 0}\n"
 
 static const char *const rules[][2] = {
@@ -87,12 +88,11 @@ static const char *const rules[][2] = {
                          "%22 : edge f32[2, 3]\n"
                          " %24 = reshape %23 : edge f32[6]\n %29 = mul %24, %6\n" SUM},
     {"many views on the way",
-     "%21 = reshape %15 : edge f32[1]\n %22 = broadcast %21 : edge f32[1, 1]\n %23 = broadcast %22 : edge f32[1, 1, "
-     "1]\n"
-     " %24 = broadcast %23 : edge f32[2, 1, 1]\n %25 = broadcast %24 : edge f32[2, 3, 1]\n"
-     " %26 = reshape %25 : edge f32[6]\n %27 = reshape %26 : edge f32[3, 2]\n %28 = broadcast %27 : edge f32[1, 3, 2]\n"
-     " %29 = reshape %28 : edge f32[2, 3]\n %30 = broadcast %29 : edge f32[1, 2, 3]\n %31 = reshape %30 : edge f32[6]\n"
-     " %32 = mul %31, %6\n %33 = scatter %1, %32 {end = 1, red = 0}\n"},
+     "%21 = broadcast %16 : edge f32[2]\n %22 = reshape %21 : edge f32[2, 1]\n %23 = broadcast %22 : edge f32[2, 2]\n"
+     " %24 = reshape %23 : edge f32[4, 1]\n %25 = broadcast %24 : edge f32[4, 2]\n %26 = reshape %25 : edge f32[8, 1]\n"
+     " %27 = broadcast %26 : edge f32[8, 2]\n %28 = reshape %27 : edge f32[16, 1]\n"
+     " %29 = broadcast %28 : edge f32[16, 2]\n %30 = reshape %29 : edge f32[32]\n %31 = state \"t.any\" : f32[32]\n"
+     " %32 = broadcast %31 : edge f32[32]\n %33 = mul %30, %32\n %34 = scatter %1, %33 {end = 1, red = 0}\n"},
     {"many factors",
      "%21 = mul %13, %13\n %22 = mul %21, %21\n %23 = mul %22, %22\n %24 = mul %23, %23\n %25 = mul %24, %6\n"
      " %29 = mul %25, %12\n" SUM},
@@ -107,6 +107,8 @@ static const char *const rules[][2] = {
     {"of a sum, scaled", "%29 = mul %18, %20\n" PRODUCT},
     {"of a sum, scaled from the left", "%29 = mul %20, %18\n" PRODUCT},
     {"of a sum, scaled by what is no number a row", "%29 = mul %4, %18\n" PRODUCT},
+    {"of a sum, scaled by a row that is the same everywhere",
+     "%21 = broadcast %11 : node f32[6]\n %29 = mul %18, %21\n" PRODUCT},
     {"of a sum, divided", "%29 = div %18, %20\n" PRODUCT},
     {"of a quotient by a sum", "%21 = abs %18\n %22 = add %21, %4\n %29 = div %20, %22\n" PRODUCT},
     {"of a sum, scaled by a number", "%21 = const {value = 3} : node f32[6]\n %29 = mul %18, %21\n" PRODUCT},
@@ -124,9 +126,42 @@ static const char *const rules[][2] = {
                                     " %34 = add %30, %33\n"},
     {"of a wide product", "%21 = matmul %4, %10\n %22 = gather %1, %21 {end = 0}\n"
                           " %29 = scatter %1, %22 {end = 1}\n" PRODUCT},
+    /* aggregate_first */
+    {"a sum of wide products", WIDE "%23 = gather %1, %22 {end = 0}\n %24 = scatter %1, %23 {end = 1, red = 0}\n"},
+    {"a sum of wide products by source",
+     WIDE "%23 = gather %1, %22 {end = 1}\n %24 = scatter %1, %23 {end = 0, red = 0}\n"},
+    {"a maximum of wide products", WIDE "%23 = gather %1, %22 {end = 0}\n %24 = scatter %1, %23 {end = 1, red = 1}\n"},
+    {"a sum of wide products, scaled",
+     WIDE "%23 = gather %1, %22 {end = 0}\n %24 = broadcast %16 : edge f32[9]\n %25 = mul %24, %23\n"
+          " %26 = scatter %1, %25 {end = 1, red = 0}\n"},
+    {"a sum of wide products, divided",
+     WIDE "%23 = gather %1, %22 {end = 0}\n %24 = broadcast %16 : edge f32[9]\n %25 = div %23, %24\n"
+          " %26 = scatter %1, %25 {end = 1, red = 0}\n"},
+    {"a sum of wide products, scaled by what differs from column to column",
+     WIDE "%23 = gather %1, %22 {end = 0}\n %24 = state \"t.any\" : f32[9]\n %25 = broadcast %24 : edge f32[9]\n"
+          " %26 = mul %25, %23\n %27 = scatter %1, %26 {end = 1, red = 0}\n"},
+    /* simplify */
+    {"a transpose of a transpose",
+     "%21 = reshape %4 : node f32[1, 2, 3]\n %22 = transpose %21 {perm = 258}\n %23 = transpose %22 {perm = 513}\n"
+     " %24 = mul %23, %23\n"},
     /* fuse, lower */
     {"a sum over another graph", "%21 = gather %2, %18 {end = 1}\n %22 = gather %2, %4 {end = 0}\n %23 = mul %21, %22\n"
                                  " %24 = scatter %2, %23 {end = 1, red = 0}\n %25 = add %24, %18\n"},
+    {"a sum over another graph that reads the first",
+     "%21 = gather %2, %18 {end = 1}\n %22 = gather %2, %4 {end = 0}\n %23 = add %21, %22\n"
+     " %24 = scatter %2, %23 {end = 1, red = 0}\n %25 = add %24, %18\n"},
+    {"a product read at another column", "%21 = matmul %4, %10\n %22 = slice %21 {axis = 0, start = 1} : node f32[4]\n"
+                                         " %23 = pad %22 {axis = 0, before = 2} : node f32[6]\n %24 = add %21, %23\n"},
+    {"rows that are all the same, times a matrix", "%21 = broadcast %11 : node f32[6]\n %22 = matmul %21, %9\n"},
+    {"a sum over rows that is repeated, and read by a row",
+     "%21 = mul %4, %4\n %22 = space_reduce %21\n %23 = broadcast %22 : node f32[6]\n %24 = sub %21, %23\n"
+     " output \"p\" %23\n"},
+    {"a loop that would wait for itself",
+     "%21 = mul %4, %4\n %22 = gather %1, %21 {end = 0}\n %23 = scatter %1, %22 {end = 1}\n"
+     " %24 = state \"z.any\" : f32[50, 6]\n %25 = tanh %24\n %26 = reduce %25 {axes = 3}\n"
+     " %27 = broadcast %26 : node f32[6]\n %28 = add %21, %27\n %29 = space_reduce %23\n"
+     " %30 = broadcast %29 : f32[50, 6]\n %31 = mul %25, %30\n %32 = reduce %31 {axes = 1}\n"
+     " output \"p\" %21\n output \"q\" %25\n output \"r\" %28\n"},
     {"a sum by the other end", "%21 = gather %1, %18 {end = 0}\n %22 = add %21, %13\n"
                                " %23 = scatter %1, %22 {end = 0, red = 0}\n %24 = add %23, %18\n"},
     {"a part of a row at both ends",
@@ -139,6 +174,15 @@ static const char *const rules[][2] = {
     {"large plain tensors of several sizes",
      "%21 = broadcast %11 : f32[50, 6]\n %22 = mul %21, %21\n %23 = broadcast %11 : f32[60, 6]\n %24 = exp %23\n"
      " %25 = reduce %22 {axes = 1}\n %26 = reduce %24 {axes = 1}\n %27 = add %25, %26\n"},
+    {"a state read element by element while it is replaced",
+     "%21 = state \"z.any\" : f32[20, 20]\n %22 = mul %21, %21\n %23 = add %22, %21\n update \"z.any\" %22\n"},
+    {"a state read at other elements while it is replaced",
+     "%21 = state \"z.any\" : f32[20, 20]\n %22 = mul %21, %21\n %23 = transpose %21 {perm = 1}\n"
+     " %24 = neg %23\n %25 = add %22, %24\n update \"z.any\" %22\n"},
+    {"a state read by rows after it is replaced",
+     "%21 = state \"z.any\" : f32[50, 6]\n %22 = mul %21, %21\n %23 = add %22, %22\n %24 = reduce %23 {axes = 1}\n"
+     " %25 = reduce %21 {axes = 1}\n %26 = mul %24, %25\n %27 = broadcast %26 : f32[50, 6]\n %28 = add %27, %21\n"
+     " update \"z.any\" %22\n"},
     {"a maximum of rows that are lanes",
      "%21 = mul %5, %5\n %22 = space_reduce %21 {red = 1}\n %23 = broadcast %22 : node f32[]\n %24 = sub %21, %23\n"},
 };
