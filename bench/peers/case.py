@@ -164,7 +164,7 @@ def warm_up(work, args):
     """First step (where compilers compile) and a later one, in seconds; losses of the first steps."""
     work.reset()
     losses, spent = [], []
-    for _ in range(max(args.check_steps, 2) if args.what == "train" else 3):
+    for _ in range(max(args.check_steps, 2) if args.what == "train" or args.check_steps < 3 else 3):
         begin = time.perf_counter()
         out = work.step()
         spent.append(time.perf_counter() - begin)

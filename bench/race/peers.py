@@ -7,7 +7,7 @@ from table import ROOT
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 DYNAMIC = ("auto", "true", "false")
 EVERY_MODE = [f"compile:{mode}:{dynamic}" for mode in MODES for dynamic in DYNAMIC]
-FEW_MODES = ["compile:default:auto", "compile:default:true", "compile:max-autotune-no-cudagraphs:auto"]
+MODES_OF = {"all": EVERY_MODE, "few": ["compile:default:auto", "compile:max-autotune:auto"], "large": ["compile:default:auto"]}
 
 
 class Peer:
@@ -44,15 +44,15 @@ def names_for(workload):
     """Eager ones first: whoever is slower than 1.5 times the best so far runs one round only."""
     if workload.peers == "none":
         return []
-    if workload.peers not in ("all", "few"):
+    if workload.peers not in MODES_OF:
         return workload.peers.split(",")
     out = ["pyg"]
     layers = workload.model in ("gcn", "gat", "sage", "gin")
     if layers:
         out += ["pyg-csr", "dgl"]
     if workload.model == "gcn":
-        out += ["expert", "expert-manual"]
-    return out + (EVERY_MODE if workload.peers == "all" else FEW_MODES)
+        out += ["expert-manual"] if workload.peers == "large" else ["expert", "expert-manual"]
+    return out + MODES_OF[workload.peers]
 
 
 def is_expert(name):

@@ -11,7 +11,7 @@ from contenders import Gnnc, Process, RaceError
 from table import data_argument
 
 LOGITS = 1e-4   # relative to 1 + |logit|
-SLOW = 5e6      # microseconds a step, beyond which two rounds have to do
+SLOW = ((5e6, 2), (3e5, 3))   # microseconds a step, beyond which so many rounds do: long steps are steady
 LOSS = 1e-3     # relative, after a few steps of Adam, which divides small gradients by small numbers
 
 
@@ -54,6 +54,7 @@ class Race:
         first = gnnc.block(2)
         steps = duel.steps_for(first["median"], self.s.block_s / 2, most=2000, least=2)
         again = gnnc.block(steps)
+        self.us = again["median"]
         return steps, {"compile_cold_s": (first["compile_ms"] or 0) / 1e3, "compile_warm_s": (again["compile_ms"] or 0) / 1e3,
                        "prepare_s": (first["prepare_ms"] or 0) / 1e3}
 
@@ -91,7 +92,7 @@ class Race:
         self.best = None
         for name in self.s.peers if self.s.peers is not None else peers.names_for(self.w):
             self.against_peer(name)
-        while len(self.gnnc_blocks) < self.s.rounds:
+        while len(self.gnnc_blocks) < self.rounds_for(self.us, True):
             self.gnnc_blocks.append(self.gnnc.block(self.steps))
         if self.w.threads > 1:
             trips.append(machine.round_trip(self.programs))
@@ -107,7 +108,7 @@ class Race:
         def duel_it():
             other = make()
             steps, compiled = self.calibrate(other)
-            mine, theirs = duel.alternate(self.gnnc, other, (self.steps, steps), self.s.rounds)
+            mine, theirs = duel.alternate(self.gnnc, other, (self.steps, steps), self.rounds_for(self.us, True))
             self.gnnc_blocks += mine
             return duel.figures(theirs) | duel.ratio(theirs, mine) | compiled | {"about": other.about}
         self.note(name, *duel.guarded(duel_it))
@@ -173,9 +174,10 @@ class Race:
         return row
 
     def rounds_for(self, us, peer):
-        """A hand-written program's blocks are short; steps of many seconds are steady."""
-        if us > SLOW:
-            return min(self.s.rounds, 2)
+        """A hand-written program's blocks are short."""
+        for limit, rounds in SLOW:
+            if us > limit:
+                return min(self.s.rounds, rounds)
         return self.s.rounds if peer else 2 * self.s.rounds - 1
 
     def note(self, name, row, why):
