@@ -39,13 +39,13 @@ def short(text, limit=300):
 class Process:
     """A program that answers lines: peers and hand-written programs. One process for all its blocks."""
 
-    def __init__(self, name, command, environment=None, timeout=300):
+    def __init__(self, name, command, environment=None, timeout=300, keeps_memory=False):
         self.name, self.command, self.timeout = name, command, timeout
         self.errors = tempfile.TemporaryFile("w+")
         begin = time.monotonic()
         try:
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-                                            env=os.environ | KEEP_MEMORY | (environment or {}), preexec_fn=first_to_go)
+                                            env=os.environ | (KEEP_MEMORY if keeps_memory else {}) | (environment or {}), preexec_fn=first_to_go)
         except OSError as error:
             self.errors.close()
             raise RaceError(f"{command[0]}: {error.strerror}") from None

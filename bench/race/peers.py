@@ -13,6 +13,7 @@ MODES_OF = {"all": EVERY_MODE, "few": ["compile:default:auto", "compile:max-auto
 class Peer:
     def __init__(self, name, environment, script, arguments, compiles=False):
         self.name, self.environment, self.script, self.arguments, self.compiles = name, environment, script, arguments, compiles
+        self.keeps_memory = True
 
     def command(self, python, workload, graph, case, check_steps, scripts):
         options = workload.options
@@ -23,7 +24,11 @@ class Peer:
 
 
 def peer(name):
-    """A peer by its name; ValueError where there is none."""
+    """A peer by its name; ValueError where there is none. "+plain" behind it: with the system's allocator as it is."""
+    if name.endswith("+plain"):
+        plain = peer(name[:-len("+plain")])
+        plain.name, plain.keeps_memory = name, False
+        return plain
     if name == "pyg":
         return Peer(name, "pyg", "pyg.py", ["--form", "coo"])
     if name == "pyg-csr":
@@ -52,7 +57,7 @@ def names_for(workload):
         out += ["pyg-csr", "dgl"]
     if workload.model == "gcn":
         out += ["expert-manual"] if workload.peers == "large" else ["expert", "expert-manual"]
-    return out + MODES_OF[workload.peers]
+    return out + ["pyg+plain"] + (["dgl+plain"] if layers else []) + MODES_OF[workload.peers]
 
 
 def is_expert(name):

@@ -147,13 +147,13 @@ class Race:
             shutil.rmtree(cache, ignore_errors=True)
 
     def first_step(self, command, environment):
-        process = Process("warm", command, environment, self.s.timeout)
+        process = Process("warm", command, environment, self.s.timeout, True)
         process.close()
         return process.about
 
     def duel_process(self, name, command, environment, peer):
         self.say(f"{self.w.name}: {name}")
-        process = Process(name, command, environment, min(self.s.timeout, max(30.0, self.s.left())))
+        process = Process(name, command, environment, min(self.s.timeout, max(30.0, self.s.left())), peer and peer.keeps_memory)
         try:
             about = process.about
             us = about.get("second_s", 0) * 1e6 or process.block(3)["median"]

@@ -35,10 +35,12 @@ def ran(row):
     return row and "failed" not in row
 
 
-def best_peer(rows):
-    """(name, row) of the fastest peer that computes the same; experts and other gnncs are not peers."""
+def best_peer(rows, plain=False):
+    """(name, row) of the fastest peer that computes the same; experts and other gnncs are not peers. `plain`: of those
+    with the system's allocator as it is."""
     found = [(name, row) for name, row in rows.items()
-             if ran(row) and "first_s" in row and not row.get("wrong") and not peers.is_expert(name)]
+             if ran(row) and "first_s" in row and not row.get("wrong") and not peers.is_expert(name)
+             and (not plain or name.endswith("+plain"))]
     return min(found, key=lambda pair: pair[1]["median"], default=(None, None))
 
 
@@ -96,23 +98,24 @@ SAID = {True: "yes", False: "**no**", None: "–"}
 
 
 def summary(results):
-    lines = [line(["workload", "gnnc, ms", "by hand", "× by hand", "tuned ×", "best peer", "ms", "× gnnc", "expert, × gnnc",
-                   "memory, MB: gnnc / peer", "goals"]), line(["---"] * 11)]
+    lines = [line(["workload", "gnnc, ms", "by hand", "× by hand", "tuned ×", "best peer", "ms", "× gnnc", "plain ×", "expert ×",
+                   "memory, MB: gnnc / peer", "goals"]), line(["---"] * 12)]
     for name, result in results.items():
         if "failed" in result:
-            lines.append(line([name, result["failed"]] + [""] * 9))
+            lines.append(line([name, result["failed"]] + [""] * 10))
             continue
         rows = result["rows"]
         gnnc, hand, tuned = rows.get("gnnc"), rows.get("by hand"), rows.get("gnnc tuned")
         peer, best = best_peer(rows)
-        expert = best_expert(rows)[1]
+        plain, expert = best_peer(rows, plain=True)[1], best_expert(rows)[1]
         one = rows.get("gnnc, one thread")
         goals = "; ".join(f"{text}: {value}, {SAID[met]}" for text, value, met in verdicts(result, results))
         lines.append(line([
             name, ms(gnnc["median"]), (ms(hand["median"]) + ("" if counts(hand) else " (!)")) if ran(hand) else "–",
             number(against(gnnc, hand)) if ran(hand) else "–", number(against(tuned, hand)) if ran(hand) and ran(tuned) else "–",
             peer or ("one thread" if ran(one) else "–"), ms(best["median"]) if best else ms(one["median"]) if ran(one) else "–",
-            number(best["ratio"]) if best else number(one["ratio"]) if ran(one) else "–", number(expert["ratio"]) if expert else "–",
+            number(best["ratio"]) if best else number(one["ratio"]) if ran(one) else "–",
+            number(plain["ratio"]) if plain else "–", number(expert["ratio"]) if expert else "–",
             f"{mb(gnnc['rss'])} / {mb(best['rss']) if best else '–'}", goals or "–"]))
     return lines
 
@@ -180,7 +183,7 @@ def write(folder, host, results):
             f"{key} {value:g} ({host['ceilings'].get('2', {}).get(key, float('nan')):g})" for key, value in
             host["ceilings"]["1"].items()) + f". The figures of LIMITS come from {hands.REFERENCE['cpu']}.", ""]
     lines += ["Medians in milliseconds; *× gnnc* is the median over rounds of the quotient in a round (the range); *by hand (!)* "
-              "missed its scaled figure and is no yardstick.", "", *summary(results), ""]
+              "missed its scaled figure and is no yardstick; *plain* is the best peer whose allocator is the system's as it is.", "", *summary(results), ""]
     for name, result in results.items():
         if "failed" not in result:
             lines += page(name, result)
