@@ -321,6 +321,8 @@ class PartsTest(unittest.TestCase):
         self.assertTrue(hands.verdict("hand_gcn:infer", 43, same)["yardstick"])
         self.assertFalse(hands.verdict("hand_gcn:infer", 45, same)["yardstick"])
         self.assertIsNone(hands.verdict("hand_gcn:infer", 45, None)["yardstick"])
+        self.assertEqual(hands.mean([{"1": {"a": 1.0}}, None, {"1": {"a": 2.0}}]), {"1": {"a": 1.5}})
+        self.assertIsNone(hands.mean([None]))
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:

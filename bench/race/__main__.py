@@ -130,7 +130,7 @@ def race_all(args, workloads, sources, work, say):
     (args.out / "machine.json").write_text(json.dumps(host, indent=1) + "\n")
     settings = Settings(gnnc=args.gnnc, gnnc_args=args.gnnc_arg, data_root=args.data_root, work=work, rounds=args.rounds,
                         block_s=args.block, most_steps=args.steps, timeout=args.timeout, peers=args.peers, scripts=args.scripts,
-                        deadline=time.monotonic() + args.minutes * 60, ceilings=host["ceilings"], keep=args.work is not None)
+                        deadline=time.monotonic() + args.minutes * 60, keep=args.work is not None)
     shared = (Cases(work, args.gnnc, args.dump), programs, pythons, sources)
     failed = 0
     for number, workload in enumerate(workloads, 1):

@@ -13,6 +13,7 @@ from table import data_argument
 LOGITS = 1e-4   # relative to 1 + |logit|
 SLOW = ((5e6, 2), (3e5, 3))   # microseconds a step, beyond which so many rounds do: long steps are steady
 LOSS = 1e-3     # relative, after a few steps of Adam, which divides small gradients by small numbers
+CEILING_S = 0.1 # seconds a figure, before and after a hand-written program: neighbours take bandwidth, and give it back
 
 
 class Settings:
@@ -119,9 +120,11 @@ class Race:
         if not path:
             self.note("by hand", None, self.programs.why[program])
             return
+        before = machine.ceilings(self.programs, CEILING_S, 1)
         row, why = duel.guarded(self.duel_process, "by hand", [path, str(self.graph), str(self.case), argument], {}, None)
         if row:
-            row |= hands.verdict(self.w.hand, row["median"], self.s.ceilings)
+            around = hands.mean([before, machine.ceilings(self.programs, CEILING_S, 1)])
+            row |= hands.verdict(self.w.hand, row["median"], around) | {"ceilings": around}
         self.note("by hand", row, why)
 
     def against_peer(self, name):
