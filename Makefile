@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: mutate all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: mutate cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -44,6 +44,11 @@ asan tsan: %: setup-check
 # Faults planted one at a time; an hour. MUTATE="--build DIR --share 1/2" in one terminal and 2/2 in another: half of that.
 mutate: setup-test
 	python3 tests/mutate/mutate.py $(MUTATE)
+
+# Sixteen processes at once on an empty cache, some of them killed, 200 rounds: minutes.
+CACHE_ROUNDS ?= 200
+cache-stress: all
+	python3 tests/cache/stress.py build/gnnc --rounds $(CACHE_ROUNDS)
 
 # Every fuzzer for FUZZ_SECONDS, from the corpus that the tests replay.
 fuzz: setup-check

@@ -10,7 +10,8 @@
 typedef struct gn_cli {
     gn_arena *arena; /* the command's, freed by main; a failed allocation is reported there */
     gn_cli_options opt;
-    gn_string_list args; /* operands, the subcommand's name not among them */
+    gn_string_list args;    /* operands, the subcommand's name not among them */
+    struct gn_cache *cache; /* what gn_cli_open_cache opened; ended by main */
 } gn_cli;
 
 typedef struct gn_command {

@@ -122,11 +122,11 @@ static void report(const gn_cli *cli, const gn_session *s)
         }
     }
     const gn_codegen_stats *c = &s->build.code.stats;
-    printf("%d kernels, %d distinct, %" PRId64
+    printf("%d kernels, %d distinct%s, %" PRId64
            " bytes of code in %.1f ms (LLVM, all threads: build %.1f, optimise %.1f, "
            "emit %.1f; load %.1f)\n",
-           s->build.code.kernels, s->build.code.distinct, c->code_bytes, s->build.code.ms, c->build_ms, c->optimise_ms,
-           c->emit_ms, c->load_ms);
+           s->build.code.kernels, s->build.code.distinct, gn_cli_cached(s), c->code_bytes, s->build.code.ms,
+           c->build_ms, c->optimise_ms, c->emit_ms, c->load_ms);
     printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->build.ms);
 }
 

@@ -1,5 +1,6 @@
 /* gnnc: finds the subcommand, reads its options, runs it, reports. */
 #include "cli/command.h"
+#include "cache/cache.h"
 #include "cli/report.h"
 
 #include <string.h>
@@ -71,7 +72,9 @@ static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
     if (c->max_args >= 0 && (int)cli.args.n > c->max_args)
         GN_FAIL(GN_ERR_USAGE, "'%s' does not know what to do with '%s'\n  usage: gnnc %s", c->name,
                 cli.args.p[c->max_args], c->usage);
-    return c->run(&cli);
+    gn_status *s = c->run(&cli);
+    gn_cache_free(cli.cache);
+    return s;
 }
 
 static gn_status *help(gn_arena *arena, int argc, char **argv)

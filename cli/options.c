@@ -72,7 +72,12 @@ static const gn_option options[] = {
 
     {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on T threads (default: one a core)", NULL, 1, 4096},
     {"repeat", 0, GN_OPTION_INT, AT(repeat), GN_COMMAND_run, "N", "time N runs", NULL, 1, 10000000},
-    {"json", 0, GN_OPTION_FLAG, AT(json), MODEL, NULL, "print the report as JSON"},
+    {"json", 0, GN_OPTION_FLAG, AT(json), MODEL | GN_COMMAND_cache, NULL, "print the report as JSON"},
+    {"cache-dir", 0, GN_OPTION_STRING, AT(cache_dir), MODEL | GN_COMMAND_cache, "DIR",
+     "where compiled kernels are kept (default: GNNC_CACHE_DIR, or\ngnnc in the user's cache folder; GNNC_CACHE=0: "
+     "nowhere)"},
+    {"debug", 'd', GN_OPTION_LIST, AT(debug), MODEL, "TOPICS",
+     "say on standard error what happens, of these topics,\nseparated by commas: cache"},
     {"quiet", 'q', GN_OPTION_FLAG, AT(quiet), ALL, NULL, "no progress, no remarks"},
     {"verbose", 'v', GN_OPTION_COUNT, AT(verbose), ALL, NULL, "say more; twice, even more"},
     {"help", 'h', GN_OPTION_FLAG, AT(help), ALL, NULL, "this page"},

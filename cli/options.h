@@ -11,7 +11,8 @@
     X(run)                                                                                                             \
     X(explain)                                                                                                         \
     X(opt)                                                                                                             \
-    X(reduce)
+    X(reduce)                                                                                                          \
+    X(cache)
 
 enum {
 #define X(name) GN_COMMAND_AT_##name,
@@ -39,6 +40,8 @@ typedef struct gn_cli_options {
     const char *reorder;     /* none, degree, rcm, communities: nodes, at load */
     const char *undirected;  /* auto, on, off: add reverse edges */
     gn_string_list defines;  /* -D name=value */
+    const char *cache_dir;   /* NULL: where the environment says */
+    gn_string_list debug;    /* topics to say more about, separated by commas */
     gn_string_list without;  /* names of optimisations, separated by commas: left out */
     const char *only;        /* likewise: all others are left out; NULL: not given */
     int64_t split;           /* the integers are -1 where they were not given */

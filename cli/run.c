@@ -67,8 +67,8 @@ static void report_text(const gn_session *s, double *us, int64_t n, bool trained
         printf("accuracy train %s val %s test %s\n", gn_cli_percent(train, gn_session_accuracy(s, d->train_mask), 2),
                gn_cli_percent(val, gn_session_accuracy(s, d->val_mask), 2),
                gn_cli_percent(test, gn_session_accuracy(s, d->test_mask), 2));
-    printf("inference %.1f us (median of %lld), compiled in %.1f ms\n", gn_cli_median(us, n), (long long)n,
-           s->frontend_ms + s->build.ms);
+    printf("inference %.1f us (median of %lld), compiled in %.1f ms%s\n", gn_cli_median(us, n), (long long)n,
+           s->frontend_ms + s->build.ms, gn_cli_cached(s));
 }
 
 static gn_status *run_session(gn_cli *cli, gn_session *s)

@@ -28,7 +28,7 @@ gn_status *gn_cli_without(const gn_cli *cli, gn_without *out)
     return NULL;
 }
 
-gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
+gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
     *out = (gn_session_options){.path = cli->args.p[0], .epochs = o->epochs, .pass_limit = (int)o->pass_limit};
@@ -45,6 +45,8 @@ gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out)
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
     GN_TRY(gn_cli_without(cli, &out->without));
     GN_TRY(gn_cli_check_predictions(o->predictions));
+    GN_TRY(gn_cli_open_cache(cli));
+    out->cache = cli->cache;
     return defines_of(cli, out);
 }
 
@@ -61,6 +63,26 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);
 }
 
+static void json_cache(gn_json *j, const gn_session *s)
+{
+    const gn_code_report *r = &s->build.code;
+    if (!r->cached) {
+        gn_json_null(j, "cache");
+        return;
+    }
+    gn_json_object(j, "cache");
+    gn_json_int(j, "hits", r->hits);
+    gn_json_int(j, "misses", r->misses);
+    gn_json_double(j, "ms", r->ms); /* to look up, compile and load: part of compile_ms */
+    gn_json_end(j);
+}
+
+const char *gn_cli_cached(const gn_session *s)
+{
+    const gn_code_report *r = &s->build.code;
+    return r->cached ? gn_arena_printf(s->arena, " (%d of %d kernels cached)", r->hits, r->distinct) : "";
+}
+
 void gn_cli_json_head(gn_json *j, const gn_session *s)
 {
     gn_json_string(j, "model", s->model->name);
@@ -73,6 +95,7 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));
+    json_cache(j, s);
 }
 
 const char *gn_cli_percent(char text[GN_CLI_PERCENT], double fraction, int digits)

@@ -6,7 +6,14 @@
 #include "cli/json.h"
 #include "driver/session.h"
 
-GN_NODISCARD gn_status *gn_cli_session_options(const gn_cli *cli, gn_session_options *out);
+GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out);
+
+/* opencache.c: the cache of compiled kernels as options and environment want it; cli->cache is NULL where they want none.
+ * Warnings, and with -d cache notes, go to standard error. */
+GN_NODISCARD gn_status *gn_cli_open_cache(gn_cli *cli);
+
+/* " (5 of 5 kernels cached)" in the arena; "" where there is no cache. */
+const char *gn_cli_cached(const gn_session *s);
 
 /* --without and --only. */
 GN_NODISCARD gn_status *gn_cli_without(const gn_cli *cli, gn_without *out);

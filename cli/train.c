@@ -92,8 +92,8 @@ static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fi
                gn_cli_percent(test, fits[k].test_acc, 2));
     if (n > 1 && !isnan(mean))
         printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
-    printf("step %.1f us (median), compiled in %.1f ms, peak %.1f MB\n", gn_cli_median(x, steps),
-           s->frontend_ms + s->build.ms, (double)gn_session_peak_bytes(s) / 1e6);
+    printf("step %.1f us (median), compiled in %.1f ms%s, peak %.1f MB\n", gn_cli_median(x, steps),
+           s->frontend_ms + s->build.ms, gn_cli_cached(s), (double)gn_session_peak_bytes(s) / 1e6);
 }
 
 static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n)

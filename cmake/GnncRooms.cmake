@@ -93,3 +93,19 @@ const size_t ${symbol}_count = ${count};
   add_library(gnnc_embedded_${name} STATIC "${table}" ${sources})
   target_include_directories(gnnc_embedded_${name} PRIVATE "${CMAKE_SOURCE_DIR}/src")
 endfunction()
+
+# gnnc_code_id(<globs>): gnnc_embedded_code_id, with `const char gn_code_id[]`, a digest of the files.
+function(gnnc_code_id)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/")
+  file(GLOB files RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS ${ARGN})
+  set(c "${GNNC_GEN_DIR}/code_id.c")
+  list(TRANSFORM files PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE paths)
+  add_custom_command(
+    OUTPUT "${c}"
+    COMMAND ${CMAKE_COMMAND} "-DROOT=${CMAKE_SOURCE_DIR}" "-DFILES=${files}" "-DOUT=${c}" -P
+            "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
+    DEPENDS ${paths} "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
+    COMMENT "Digest of the code generator"
+    VERBATIM)
+  add_library(gnnc_embedded_code_id STATIC "${c}")
+endfunction()

@@ -77,6 +77,7 @@ typedef struct elf {
     size_t *at;        /* [head.e_shnum] offset in the mapping; SIZE_MAX: not loaded */
     const char *names; /* of symbols */
     size_t n_names;
+    int kernel; /* the number that its gn_kernel_0, all it has, takes; -1: numbers are as they are named */
     struct elf *next;
 } elf;
 
@@ -256,6 +257,10 @@ static gn_status *find_kernels(const elf *e, gn_object *o)
         int k = kernel_number(e->names + s->st_name);
         size_t at = 0;
         if (k < 0) continue;
+        if (e->kernel >= 0) {
+            if (k > 0) BROKEN("more than one kernel");
+            k = e->kernel;
+        }
         GN_TRY(resolve(e, i, 0, false, &at));
         if (!(e->sec[s->st_shndx].sh_flags & SHF_EXECINSTR)) BROKEN("kernel %d is not code", k);
         if (k >= o->n) {
@@ -316,35 +321,40 @@ static void free_list(elf *e)
     }
 }
 
+static gn_status *read_next(const unsigned char *p, size_t n, int kernel, elf ***list, size_t *end)
+{
+    elf *e = calloc(1, sizeof *e);
+    if (!e) GN_FAIL(GN_ERR_NOMEM, "no memory to load code");
+    **list = e;
+    *list = &e->next;
+    e->p = p;
+    e->n = n;
+    e->kernel = kernel;
+    return read_elf(e, end);
+}
+
 static gn_status *read_all(const unsigned char *p, size_t n, elf **list)
 {
-    size_t at = 0;
-    while (at < n) {
+    for (size_t at = 0; at < n;) {
         size_t end = 0;
-        elf *e = calloc(1, sizeof *e);
-        if (!e) GN_FAIL(GN_ERR_NOMEM, "no memory to load code");
-        *list = e;
-        list = &e->next;
-        e->p = p + at;
-        e->n = n - at;
-        GN_TRY(read_elf(e, &end));
+        GN_TRY(read_next(p + at, n - at, -1, &list, &end));
         at += round_up(end, OBJECT_ALIGN);
     }
     return NULL;
 }
 
-gn_status *gn_object_load(const void *bytes, size_t n, gn_object **out)
+static gn_status *read_each(int n, const gn_code_object *objects, elf **list)
 {
-    *out = NULL;
-#if !defined(__x86_64__)
-    GN_FAIL(GN_ERR_BACKEND, "compiled kernels are x86-64 code");
-#endif
-    if (!n) BROKEN("it is empty");
-    elf *list = NULL;
-    gn_object *o = calloc(1, sizeof *o);
-    if (!o) GN_FAIL(GN_ERR_NOMEM, "no memory to load code");
-    gn_status *s = read_all(bytes, n, &list);
-    if (!s) s = load(list, o);
+    size_t end;
+    for (int k = 0; k < n; k++) GN_TRY(read_next(objects[k].bytes, objects[k].n, k, &list, &end));
+    return NULL;
+}
+
+/* Loads what was read, or passes on why it was not. */
+static gn_status *load_list(gn_status *s, elf *list, gn_object **out)
+{
+    gn_object *o = s ? NULL : calloc(1, sizeof *o);
+    if (!s) s = o ? load(list, o) : GN_ERROR(GN_ERR_NOMEM, "no memory to load code");
     free_list(list);
     if (s) {
         gn_object_free(o);
@@ -352,6 +362,39 @@ gn_status *gn_object_load(const void *bytes, size_t n, gn_object **out)
     }
     *out = o;
     return NULL;
+}
+
+#if defined(__x86_64__)
+#define CHECK_MACHINE (void)0
+#else
+#define CHECK_MACHINE GN_FAIL(GN_ERR_BACKEND, "compiled kernels are x86-64 code")
+#endif
+
+gn_status *gn_object_load(const void *bytes, size_t n, gn_object **out)
+{
+    elf *list = NULL;
+    *out = NULL;
+    CHECK_MACHINE;
+    if (!n) BROKEN("it is empty");
+    gn_status *s = read_all(bytes, n, &list);
+    return load_list(s, list, out);
+}
+
+gn_status *gn_objects_load(int n, const gn_code_object *objects, gn_object **out)
+{
+    elf *list = NULL;
+    *out = NULL;
+    CHECK_MACHINE;
+    if (n <= 0) BROKEN("it is empty");
+    gn_status *s = read_each(n, objects, &list);
+    GN_TRY(load_list(s, list, out));
+    for (int k = 0; k < n && !s; k++)
+        if (!gn_object_kernel(*out, k)) s = GN_ERROR(GN_ERR_DATA, "object code is damaged: object %d has no kernel", k);
+    if (s) {
+        gn_object_free(*out);
+        *out = NULL;
+    }
+    return s;
 }
 
 void gn_object_free(gn_object *o)

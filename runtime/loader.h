@@ -15,8 +15,15 @@
 
 typedef struct gn_object gn_object;
 
+typedef struct gn_code_object { /* the bytes of an object */
+    unsigned char *bytes;
+    size_t n;
+} gn_code_object;
+
 /* `bytes` is not needed after the call. GN_ERR_DATA, GN_ERR_NOMEM, GN_ERR_BACKEND (not an x86-64 machine). */
 GN_NODISCARD gn_status *gn_object_load(const void *bytes, size_t n, gn_object **out);
+/* `n` objects that hold one kernel each, gn_kernel_0: that of objects[k] becomes kernel k. */
+GN_NODISCARD gn_status *gn_objects_load(int n, const gn_code_object *objects, gn_object **out);
 void gn_object_free(gn_object *o); /* NULL is fine; nothing may run the code any more */
 
 int gn_object_kernels(const gn_object *o);                /* one more than the highest number */

@@ -17,16 +17,18 @@ ROOMS = {
     "codegen": ("src/codegen", ("base", "ir", "passes", "artifact", "kernel", "loader")),
     "cpu": ("src/codegen/cpu", ("base", "ir", "passes", "artifact", "kernel", "loader", "codegen")),
     "cuda": ("src/codegen/cuda", ("base", "ir", "passes", "artifact", "kernel", "loader", "codegen")),
+    "cache": ("src/cache", ("base",)),
     "kernel": ("runtime/kernel", ()),  # the calling convention of compiled code
     "loader": ("runtime/loader", ("base", "kernel")),  # puts object code into memory
     "artifact": ("runtime/artifact", ("base", "kernel", "runtime")),
     "runtime": ("runtime", ("base", "kernel", "loader", "artifact", "public")),
-    "driver": ("src/driver", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "loader",
+    "driver": ("src/driver", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "cache", "kernel", "loader",
                               "artifact", "runtime", "public")),
-    "api": ("src/api", ("base", "ir", "frontend", "passes", "artifact", "kernel", "runtime", "driver", "public")),
+    "api": ("src/api", ("base", "ir", "frontend", "passes", "cache", "artifact", "kernel", "runtime", "driver",
+                        "public")),
     "public": ("include/gnnc", ()),
-    "cli": ("cli", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "kernel", "loader", "artifact",
-                    "runtime", "driver", "public")),
+    "cli": ("cli", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "cache", "kernel", "loader",
+                    "artifact", "runtime", "driver", "public")),
 }
 NO_DEVICE = ("ir", "passes")
 # A compile mode has a device in its name; that is a name that users type, not a question about a device.
@@ -104,7 +106,8 @@ def self_test():
         "src/codegen/cpu/emit.c": '#include "codegen/backend.h"\n#include <llvm-c/Core.h>\n',
         "runtime/artifact.h": '#include "base/a.h"\n',
         "runtime/data/npz.c": '#include "runtime/artifact.h"\n#include "../../src/base/a.h"\n#include <stdlib.h>\n',
-        "src/driver/session.c": '#include "codegen/cpu/emit.h"\n#include "gnnc/gnnc.h"\n',
+        "src/cache/store.h": '#include "base/a.h"\n',
+        "src/driver/session.c": '#include "codegen/cpu/emit.h"\n#include "cache/store.h"\n#include "gnnc/gnnc.h"\n',
         "cli/main.c": '#include "driver/session.h"\n',
         "include/gnnc/gnnc.h": "#include <stddef.h>\n",
     }
@@ -120,6 +123,9 @@ def self_test():
         ("src/frontend/bad.c", '/* fine */ int x;\n#include "passes/fuse.h"\n', "frontend includes"),
         ("src/codegen/bad.c", '#include "runtime/data/npz.h"\n', "codegen includes"),
         ("src/codegen/bad.c", '#include "driver/session.h"\n', "codegen includes"),
+        ("src/cache/bad.c", '#include "codegen/backend.h"\n', "cache includes"),
+        ("src/cache/bad.c", '#include "runtime/loader.h"\n', "cache includes"),
+        ("src/codegen/bad.c", '#include "cache/store.h"\n', "codegen includes"),
         ("runtime/data/bad.c", '#include "ir/ops.h"\n', "runtime includes"),
         ("runtime/bad.c", "#include <ir/ops.h>\n", "runtime includes"),
         ("runtime/device/cuda/bad.c", '#include "codegen/backend.h"\n', "runtime includes"),

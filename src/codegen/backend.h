@@ -1,8 +1,8 @@
 /* Back end: turns loop IR into code that can be called.
  *
- * A back end is chosen by name, answers what it supports, and compiles a list of kernels at once.  Compiled code is
- * position-independent of the compiler: gn_image keeps the object bytes, which can be written to a file and loaded
- * again by gn_object_load (runtime/loader.h) without the compiler. Thread-safe: several compilations may run at once, each with own options. */
+ * A back end is chosen by name, answers what it supports, and compiles a list of kernels at once.  Compiled code does not
+ * depend on the compiler: objects can be written to a file and loaded again by runtime/loader.h.  Thread-safe: several
+ * compilations may run at once, each with own options. */
 #ifndef GN_CODEGEN_BACKEND_H
 #define GN_CODEGEN_BACKEND_H
 
@@ -10,7 +10,7 @@
 #include "ir/kir.h"
 #include "ir/limits.h"
 #include "ir/switches.h"
-#include "runtime/kernel.h"
+#include "runtime/loader.h"
 
 typedef enum gn_emit { GN_EMIT_NONE, GN_EMIT_LLVM, GN_EMIT_ASM, GN_EMIT_OBJ } gn_emit;
 
@@ -20,6 +20,7 @@ typedef struct gn_codegen_options {
     bool sanitize;   /* bounds checks on every buffer access in the generated code: aborts with kernel and buffer */
     gn_switches off; /* decisions that are switched off */
     int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
+    struct gn_cache *cache; /* cache/cache.h; NULL: none. For gn_compile_code; the functions here do not look at it */
 } gn_codegen_options;
 
 /* Phase times in milliseconds and sizes, for reports. */
@@ -34,15 +35,32 @@ typedef struct gn_image gn_image; /* loaded code of some kernels; freed with gn_
 gn_limits gn_cpu_limits(const char *cpu);
 const char *gn_cpu_name(void); /* "skylake-avx512 +avx512f ..." short, for --version; static */
 
+/* All that determines code beside kernel and options: triple, CPU, features, lanes, LLVM's version, as one line without
+ * a line feed.  Does not start LLVM.  GN_ERR_BACKEND as gn_cpu_compile. */
+gn_status *gn_cpu_describe(const char *cpu, gn_buf *out);
+
 /* Is every instruction, unit and type of the kernel one that gn_cpu_compile can emit?  *why says what is not. */
 bool gn_cpu_supports(const kir_kernel *k, const char **why);
 
 /* Compiles and loads.  GN_ERR_BACKEND when gnnc was built without LLVM. */
 gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_image **out,
                           gn_codegen_stats *stats);
+
+/* Compiles without loading: an object a kernel, each with the one symbol gn_kernel_0; out[n], bytes malloc'd.  Nothing is
+ * left in `out` on failure. Adds to *stats. */
+gn_status *gn_cpu_objects(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_code_object *out,
+                          gn_codegen_stats *stats);
+
+/* Loads the objects of gn_cpu_objects, from wherever they come: kernel k is that of object k.  GN_ERR_DATA for a broken
+ * one. Adds load_ms and code_bytes to *stats. */
+gn_status *gn_image_join(int n, const gn_code_object *objects, gn_image **out, gn_codegen_stats *stats);
+/* Loads an object of several kernels, and keeps its bytes, which it frees even on failure. */
+gn_status *gn_image_take(gn_code_object object, gn_image **out, gn_codegen_stats *stats);
+
 gn_kernel_fn gn_image_kernel(const gn_image *c, int k);
-void gn_image_object(const gn_image *c, const void **bytes, size_t *n); /* for gn_object_load; lives as long as c */
-void gn_image_free(gn_image *c);
+/* For gn_object_load; lives as long as c.  NULL for an image that was joined. */
+void gn_image_object(const gn_image *c, const void **bytes, size_t *n);
+void gn_image_free(gn_image *c); /* NULL is fine */
 
 /* Text (LLVM IR, assembly) or object bytes of the kernels, appended to `out`. */
 gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what,

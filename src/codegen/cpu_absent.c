@@ -36,20 +36,18 @@ gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen
     ABSENT;
 }
 
-gn_kernel_fn gn_image_kernel(const gn_image *c, int k)
+gn_status *gn_cpu_objects(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_code_object *out,
+                          gn_codegen_stats *stats)
 {
-    (void)c, (void)k;
-    return NULL;
+    (void)kernels, (void)n, (void)opt, (void)out, (void)stats;
+    ABSENT;
 }
 
-void gn_image_object(const gn_image *c, const void **bytes, size_t *n)
+gn_status *gn_cpu_describe(const char *cpu, gn_buf *out)
 {
-    (void)c;
-    *bytes = NULL;
-    *n = 0;
+    (void)cpu, (void)out;
+    ABSENT;
 }
-
-void gn_image_free(gn_image *c) { (void)c; }
 
 #else
 typedef int cpu_back_end_is_there; /* a file is not empty */

@@ -65,6 +65,7 @@ static gn_compile_options options_of(builder *z, bool fixed)
     o.code.sanitize = z->opt.sanitize || sanitized;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
     o.code.off = z->opt.without.decisions;
+    o.code.cache = z->opt.cache;
     return o;
 }
 

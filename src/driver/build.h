@@ -51,6 +51,7 @@ typedef struct gn_build_options {
     gn_without without; /* passes and decisions that are switched off */
     int n_hints;        /* sizes to expect, for schedules */
     const low_hint *hints;
+    struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none */
 } gn_build_options;
 
 typedef struct gn_build {

@@ -1,7 +1,5 @@
 #include "driver/compile.h"
 
-#include "base/map.h"
-
 #include <time.h>
 
 double gn_now_ms(void)
@@ -61,54 +59,5 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     GN_TRY(gn_assemble(a, c->low, gn_is_on(off, GN_DO_BALANCE), &c->artifact));
     c->lower_ms = gn_now_ms() - t1;
     *out = c;
-    return NULL;
-}
-
-/* The kernel's text with every name replaced by its number: equal texts, equal code. */
-static const char *canonical(gn_arena *a, const kir_kernel *k)
-{
-    kir_kernel copy = *k;
-    copy.name = "k";
-    copy.comment = NULL;
-    copy.buffers.p = GN_NEW_N(a, kir_buffer, k->buffers.n + 1);
-    copy.syms.p = GN_NEW_N(a, const char *, k->syms.n + 1);
-    for (uint32_t b = 0; b < k->buffers.n; b++) {
-        copy.buffers.p[b] = k->buffers.p[b];
-        copy.buffers.p[b].name = gn_arena_printf(a, "b%u", b);
-    }
-    for (uint32_t s = 0; s < k->syms.n; s++) copy.syms.p[s] = gn_arena_printf(a, "s%u", s);
-    gn_buf text = {.arena = a};
-    kir_print(&copy, &text);
-    return text.p;
-}
-
-gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
-                           gn_image **image, gn_code_report *report)
-{
-    double t0 = gn_now_ms();
-    *image = NULL;
-    *report = (gn_code_report){0};
-    for (int p = 0; p < n; p++) report->kernels += programs[p]->n_kernels;
-    const kir_kernel **distinct = GN_NEW_N(a, const kir_kernel *, report->kernels + 1);
-    int *which = GN_NEW_N(a, int, report->kernels + 1), at = 0;
-    gn_map seen;
-    gn_map_init(&seen, a);
-    for (int p = 0; p < n; p++) {
-        for (int k = 0; k < programs[p]->n_kernels; k++) {
-            const char *text = canonical(a, programs[p]->kernels[k]);
-            const uint32_t *found = gn_is_on(opt->off, GN_DO_SHARE_CODE) ? gn_map_find(&seen, text) : NULL;
-            if (!found) {
-                found = gn_map_put(&seen, text, (uint32_t)report->distinct);
-                distinct[report->distinct++] = programs[p]->kernels[k];
-            }
-            which[at++] = (int)*found;
-        }
-    }
-    if (report->distinct) GN_TRY(gn_cpu_compile(distinct, report->distinct, opt, image, &report->stats));
-    at = 0;
-    for (int p = 0; p < n; p++)
-        for (int k = 0; k < programs[p]->n_kernels; k++)
-            programs[p]->artifact->code[k] = gn_image_kernel(*image, which[at++]);
-    report->ms = gn_now_ms() - t0;
     return NULL;
 }

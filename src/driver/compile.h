@@ -31,12 +31,15 @@ GN_NODISCARD gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_c
 
 typedef struct gn_code_report {
     int kernels, distinct; /* launched, and compiled: equal kernels share code */
+    bool cached;           /* there was a cache; of the distinct ones it had `hits` and not `misses` */
+    int hits, misses;
     gn_codegen_stats stats;
     double ms;
 } gn_code_report;
 
-/* Machine code for several programs at once.  Kernels that differ in names alone are compiled once: the layers of a deep
- * model, the forward pass in training and evaluation.  The image must outlive every run; release it with
+/* code.c: machine code for several programs at once.  Kernels that differ in names alone are compiled once: the layers of a
+ * deep model, the forward pass in training and evaluation.  With opt->cache kernels are looked up there first, and what is
+ * compiled is kept there; where it has all of them LLVM is not started.  The image must outlive every run; release it with
  * gn_image_free.  *image is NULL when there is nothing to compile. */
 GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
                                         gn_image **image, gn_code_report *report);

@@ -66,7 +66,8 @@ static gn_status *compile_all(gn_session *s)
                           .sanitize = s->opt.sanitize,
                           .no_code = s->opt.no_code,
                           .pass_limit = s->opt.pass_limit,
-                          .without = s->opt.without};
+                          .without = s->opt.without,
+                          .cache = s->opt.cache};
     o.hints = hints_of(s, &o.n_hints);
     return gn_build_model(s->arena, s->model, &o, &s->build);
 }

@@ -21,14 +21,15 @@ typedef struct gn_session_options {
     gn_mode mode;
     int threads; /* 0: as many as there are processors */
     uint64_t seed;
-    const char *weights; /* training starts from this file; NULL: from fresh weights */
-    int64_t epochs;      /* -1: the train block's */
-    int pass_limit;      /* -1: all */
-    gn_without without;  /* passes and decisions that are switched off */
-    bool sanitize;       /* bounds checks in generated code */
-    bool train;          /* make the training step too */
-    bool keep_static;    /* training: what depends on graph and data alone is computed once */
-    bool no_code;        /* for --emit: no machine code, nothing can be run */
+    const char *weights;    /* training starts from this file; NULL: from fresh weights */
+    int64_t epochs;         /* -1: the train block's */
+    int pass_limit;         /* -1: all */
+    gn_without without;     /* passes and decisions that are switched off */
+    bool sanitize;          /* bounds checks in generated code */
+    bool train;             /* make the training step too */
+    bool keep_static;       /* training: what depends on graph and data alone is computed once */
+    bool no_code;           /* for --emit: no machine code, nothing can be run */
+    struct gn_cache *cache; /* of compiled kernels; NULL: none. Must outlive gn_session_new alone */
 } gn_session_options;
 
 typedef struct gn_session {

@@ -25,10 +25,11 @@ for name, on in config.gnnc_features.items():
     if on:
         config.available_features.add(name)
 
-for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "GNNC_CACHE_DIR", "HOME", "XDG_CACHE_HOME"):
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
+config.environment["GNNC_CACHE"] = "0"  # compile: a test of the cache says --cache-dir
 
 # Real data, where there is some: tests that need it say REQUIRES: data.
 data = os.environ.get("GNNC_DATA", "")

@@ -1,13 +1,14 @@
-/* Kernels to modules, modules to object code: one LLVM context a worker, its kernels in one module, one object each.  The
- * objects are put one after another (runtime/loader.h takes them so). */
+/* Kernels to modules, modules to object code: one LLVM context a worker.  Its kernels are one module, and the workers'
+ * objects are put one after another (runtime/loader.h takes them so); or each kernel is a module and an object of its own,
+ * to be kept. */
 #include "codegen/backend.h"
 #include "codegen/cpu/emit.h"
-#include "runtime/loader.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +25,11 @@ static const char *const pipeline[3] = {
     "function(sroa,early-cse<memssa>," COMBINE ",simplifycfg,loop-mssa(licm),gvn," COMBINE ",loop-mssa(licm))",
 };
 
-struct gn_image {
-    gn_object *object;
-    unsigned char *bytes;
-    size_t n;
-};
-
 typedef struct job {
     const kir_kernel *const *kernels;
-    int n, first, stride; /* kernels first, first + stride, ... */
+    int n, first, stride;    /* kernels first, first + stride, ... */
+    gn_code_object *objects; /* not NULL: an object a kernel, by its number; `next` says whose turn it is */
+    atomic_int *next;
     const gn_codegen_options *opt;
     gn_emit what;
     const cg_target *target;
@@ -59,14 +56,19 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
     LLVMDisposeMessage(text);
 }
 
-static gn_status *build(job *j, gn_arena *a, LLVMModuleRef mod)
+static gn_status *build_one(job *j, gn_arena *a, LLVMModuleRef mod, int k, int number)
 {
-    for (int k = j->first; k < j->n; k += j->stride) {
-        char symbol[32];
-        snprintf(symbol, sizeof symbol, "gn_kernel_%d", k);
-        const char *why = cg_kernel(a, mod, j->target, j->kernels[k], symbol, j->opt->sanitize);
-        if (why) GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CPU back end has no %s", j->kernels[k]->name, why);
-    }
+    char symbol[32];
+    snprintf(symbol, sizeof symbol, "gn_kernel_%d", number);
+    const char *why = cg_kernel(a, mod, j->target, j->kernels[k], symbol, j->opt->sanitize);
+    if (why) GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CPU back end has no %s", j->kernels[k]->name, why);
+    return NULL;
+}
+
+static gn_status *build(job *j, gn_arena *a, LLVMModuleRef mod, int only)
+{
+    if (only >= 0) return build_one(j, a, mod, only, 0);
+    for (int k = j->first; k < j->n; k += j->stride) GN_TRY(build_one(j, a, mod, k, k));
     return NULL;
 }
 
@@ -124,7 +126,8 @@ static gn_status *write_code(job *j, LLVMModuleRef mod, LLVMTargetMachineRef mac
     return s;
 }
 
-static gn_status *steps(job *j, gn_arena *a, LLVMModuleRef mod, LLVMTargetMachineRef machine)
+/* All kernels of the job in one module, or kernel `only`. */
+static gn_status *steps(job *j, gn_arena *a, LLVMModuleRef mod, LLVMTargetMachineRef machine, int only)
 {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     char *triple = LLVMGetTargetMachineTriple(machine);
@@ -133,14 +136,43 @@ static gn_status *steps(job *j, gn_arena *a, LLVMModuleRef mod, LLVMTargetMachin
     LLVMDisposeTargetData(layout);
     LLVMDisposeMessage(triple);
     double t0 = now_ms();
-    GN_TRY(build(j, a, mod));
+    GN_TRY(build(j, a, mod, only));
     double t1 = now_ms();
     GN_TRY(verify(mod));
     double t2 = now_ms();
     GN_TRY(optimise(j, mod, machine));
     double t3 = now_ms();
     GN_TRY(write_code(j, mod, machine));
-    j->stats = (gn_codegen_stats){.build_ms = t1 - t0, .optimise_ms = t3 - t2, .emit_ms = now_ms() - t3};
+    j->stats.build_ms += t1 - t0;
+    j->stats.optimise_ms += t3 - t2;
+    j->stats.emit_ms += now_ms() - t3;
+    return NULL;
+}
+
+static gn_status *module(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMachineRef machine, int only)
+{
+    LLVMModuleRef mod = LLVMModuleCreateWithNameInContext("gnnc", ctx);
+    jmp_buf oom;
+    gn_status *s;
+    gn_arena_init(a);
+    a->oom = &oom;
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "no memory to emit code (%zu bytes)", a->wanted);
+    else
+        s = steps(j, a, mod, machine, only);
+    gn_arena_free(a);
+    LLVMDisposeModule(mod);
+    return s;
+}
+
+static gn_status *modules(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMachineRef machine)
+{
+    if (!j->objects) return module(j, a, ctx, machine, -1);
+    for (int k; (k = atomic_fetch_add(j->next, 1)) < j->n;) {
+        GN_TRY(module(j, a, ctx, machine, k));
+        j->objects[k] = (gn_code_object){(unsigned char *)j->out, j->out_n};
+        j->out = NULL;
+    }
     return NULL;
 }
 
@@ -148,22 +180,13 @@ static void *run(void *arg)
 {
     job *j = arg;
     gn_arena arena;
-    jmp_buf oom;
     LLVMTargetMachineRef machine = NULL;
     j->error = cg_target_machine(j->target, j->opt->opt_level, &machine);
     if (j->error) return NULL;
     LLVMContextRef ctx = LLVMContextCreate();
     LLVMContextSetDiscardValueNames(ctx, j->what != GN_EMIT_LLVM);
     LLVMContextSetDiagnosticHandler(ctx, on_diagnostic, j);
-    LLVMModuleRef mod = LLVMModuleCreateWithNameInContext("gnnc", ctx);
-    gn_arena_init(&arena);
-    arena.oom = &oom;
-    if (setjmp(oom))
-        j->error = GN_ERROR(GN_ERR_NOMEM, "no memory to emit code (%zu bytes)", arena.wanted);
-    else
-        j->error = steps(j, &arena, mod, machine);
-    gn_arena_free(&arena);
-    LLVMDisposeModule(mod);
+    j->error = modules(j, &arena, ctx, machine);
     LLVMContextDispose(ctx);
     LLVMDisposeTargetMachine(machine);
     return NULL;
@@ -207,26 +230,61 @@ static gn_status *join(job *jobs, int n, unsigned char **out, size_t *out_n)
     return NULL;
 }
 
+static int workers(const gn_codegen_options *opt, int n)
+{
+    int threads = opt->threads < 1 ? 1 : opt->threads > MAX_THREADS ? MAX_THREADS : opt->threads;
+    return threads <= n ? threads : n > 0 ? n : 1;
+}
+
+static void finish(job *jobs, int n, gn_codegen_stats *stats)
+{
+    for (int i = 0; i < n; i++) {
+        free(jobs[i].out);
+        if (!stats) continue;
+        stats->build_ms += jobs[i].stats.build_ms;
+        stats->optimise_ms += jobs[i].stats.optimise_ms;
+        stats->emit_ms += jobs[i].stats.emit_ms;
+    }
+}
+
 static gn_status *generate(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what,
                            unsigned char **out, size_t *out_n, gn_codegen_stats *stats)
 {
     job jobs[MAX_THREADS];
     cg_target target;
     GN_TRY(cg_target_find(opt->cpu, &target));
-    int threads = opt->threads < 1 ? 1 : opt->threads > MAX_THREADS ? MAX_THREADS : opt->threads;
-    if (threads > n) threads = n > 0 ? n : 1;
-    if (what != GN_EMIT_OBJ) threads = 1; /* texts do not join */
+    int threads = what == GN_EMIT_OBJ ? workers(opt, n) : 1; /* texts do not join */
     for (int i = 0; i < threads; i++)
         jobs[i] = (job){
             .kernels = kernels, .n = n, .first = i, .stride = threads, .opt = opt, .what = what, .target = &target};
     gn_status *s = run_jobs(jobs, threads);
     if (!s) s = join(jobs, threads, out, out_n);
-    for (int i = 0; i < threads; i++) {
-        free(jobs[i].out);
-        if (!stats) continue;
-        stats->build_ms += jobs[i].stats.build_ms;
-        stats->optimise_ms += jobs[i].stats.optimise_ms;
-        stats->emit_ms += jobs[i].stats.emit_ms;
+    finish(jobs, threads, stats);
+    return s;
+}
+
+gn_status *gn_cpu_objects(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_code_object *out,
+                          gn_codegen_stats *stats)
+{
+    job jobs[MAX_THREADS];
+    cg_target target;
+    atomic_int next = 0;
+    GN_TRY(cg_target_find(opt->cpu, &target));
+    int threads = workers(opt, n);
+    for (int k = 0; k < n; k++) out[k] = (gn_code_object){0};
+    for (int i = 0; i < threads; i++)
+        jobs[i] = (job){.kernels = kernels,
+                        .n = n,
+                        .objects = out,
+                        .next = &next,
+                        .opt = opt,
+                        .what = GN_EMIT_OBJ,
+                        .target = &target};
+    gn_status *s = run_jobs(jobs, threads);
+    finish(jobs, threads, stats);
+    for (int k = 0; s && k < n; k++) {
+        free(out[k].bytes);
+        out[k] = (gn_code_object){0};
     }
     return s;
 }
@@ -236,37 +294,12 @@ gn_status *gn_cpu_compile(const kir_kernel *const *kernels, int n, const gn_code
 {
     static const gn_codegen_options usual = {.opt_level = 1};
     gn_codegen_stats own = {0};
+    gn_code_object object = {0};
     *out = NULL;
-    gn_image *image = calloc(1, sizeof *image);
-    if (!image) GN_FAIL(GN_ERR_NOMEM, "no memory for an image");
-    gn_status *s = generate(kernels, n, opt ? opt : &usual, GN_EMIT_OBJ, &image->bytes, &image->n, &own);
-    double t = now_ms();
-    if (!s) s = gn_object_load(image->bytes, image->n, &image->object);
-    own.load_ms = now_ms() - t;
-    if (s) {
-        gn_image_free(image);
-        return s;
-    }
-    own.code_bytes = (int64_t)gn_object_code_bytes(image->object);
+    GN_TRY(generate(kernels, n, opt ? opt : &usual, GN_EMIT_OBJ, &object.bytes, &object.n, &own));
+    GN_TRY(gn_image_take(object, out, &own));
     if (stats) *stats = own;
-    *out = image;
     return NULL;
-}
-
-gn_kernel_fn gn_image_kernel(const gn_image *c, int k) { return gn_object_kernel(c->object, k); }
-
-void gn_image_object(const gn_image *c, const void **bytes, size_t *n)
-{
-    *bytes = c->bytes;
-    *n = c->n;
-}
-
-void gn_image_free(gn_image *c)
-{
-    if (!c) return;
-    gn_object_free(c->object);
-    free(c->bytes);
-    free(c);
 }
 
 gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen_options *opt, gn_emit what,

@@ -20,13 +20,24 @@ static const struct {
     {"cooperlake", 16}, {"icelake-server", 16}, {"sapphirerapids", 16},
 };
 
-/* Set once, then read only: LLVM's registration of the target is global too. */
+/* Set once, then read only: what the host is, which asks the processor and does not start LLVM. */
 static struct {
     pthread_once_t once;
     const char *error;
     cg_target target;
     char name[96];
 } host = {.once = PTHREAD_ONCE_INIT};
+
+/* LLVM's registration of the target is global too. */
+static struct {
+    pthread_once_t once;
+    bool failed;
+} registered = {.once = PTHREAD_ONCE_INIT};
+
+static void register_target(void)
+{
+    registered.failed = LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter();
+}
 
 static bool has(const char *features, const char *name)
 {
@@ -61,10 +72,6 @@ static char *relevant(const char *all)
 
 static void find_host(void)
 {
-    if (LLVMInitializeNativeTarget() || LLVMInitializeNativeAsmPrinter()) {
-        host.error = "LLVM was built without this machine's target";
-        return;
-    }
     cg_target *t = &host.target;
     t->cpu = LLVMGetHostCPUName();
     char *all = LLVMGetHostCPUFeatures(), *few = relevant(all);
@@ -110,6 +117,8 @@ gn_status *cg_target_find(const char *cpu, cg_target *out)
 
 gn_status *cg_target_machine(const cg_target *t, int opt_level, LLVMTargetMachineRef *out)
 {
+    pthread_once(&registered.once, register_target);
+    if (registered.failed) GN_FAIL(GN_ERR_BACKEND, "no CPU back end: LLVM was built without this machine's target");
     char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
     LLVMTargetRef target = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) {
@@ -152,4 +161,17 @@ const char *gn_cpu_name(void)
 {
     pthread_once(&host.once, find_host);
     return host.error ? "none" : host.name;
+}
+
+gn_status *gn_cpu_describe(const char *cpu, gn_buf *out)
+{
+    cg_target t;
+    GN_TRY(cg_target_find(cpu, &t));
+    unsigned v[3]; /* a shared LLVM may be newer than its headers */
+    LLVMGetVersion(&v[0], &v[1], &v[2]);
+    char *triple = LLVMGetDefaultTargetTriple();
+    gn_buf_printf(out, "%s cpu %s features %s lanes %d fma %d masks %d f16c %d LLVM %u.%u.%u", triple, t.cpu,
+                  t.features, t.lanes, t.fma, t.masks, t.f16c, v[0], v[1], v[2]);
+    LLVMDisposeMessage(triple);
+    return NULL;
 }

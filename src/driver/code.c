@@ -1,0 +1,216 @@
+/* Loop IR to loaded machine code: equal kernels once, and those that a cache has not at all. */
+#include "base/map.h"
+#include "cache/cache.h"
+#include "driver/code_id.h"
+#include "driver/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct job { /* distinct kernels on their way to code */
+    gn_arena *arena;
+    const gn_codegen_options *opt;
+    int n;
+    const kir_kernel **kernels;
+    const char **text;
+    const char **parts; /* of the keys */
+    gn_key *keys;
+    gn_code_object *objects; /* bytes NULL: not there yet */
+    gn_code_report *report;
+    int *which; /* room for work: while anything is held that is not in the arena, nothing is allocated there */
+    const kir_kernel **some;
+    gn_code_object *made;
+} job;
+
+/* The kernel's text with every name replaced by its number: equal texts, equal code. */
+static const char *canonical(gn_arena *a, const kir_kernel *k)
+{
+    kir_kernel copy = *k;
+    copy.name = "k";
+    copy.comment = NULL;
+    copy.buffers.p = GN_NEW_N(a, kir_buffer, k->buffers.n + 1);
+    copy.syms.p = GN_NEW_N(a, const char *, k->syms.n + 1);
+    for (uint32_t b = 0; b < k->buffers.n; b++) {
+        copy.buffers.p[b] = k->buffers.p[b];
+        copy.buffers.p[b].name = gn_arena_printf(a, "b%u", b);
+    }
+    for (uint32_t s = 0; s < k->syms.n; s++) copy.syms.p[s] = gn_arena_printf(a, "s%u", s);
+    gn_buf text = {.arena = a};
+    kir_print(&copy, &text);
+    return text.p;
+}
+
+/* Keys -------------------------------------------------------------------------------------------------------------- */
+
+/* Everything that code depends on.  Checked kernels name themselves and their buffers in their complaints. */
+static gn_status *make_keys(job *j)
+{
+    gn_buf common = {.arena = j->arena};
+    gn_buf_printf(&common, "gnnc %s code %.16s\ntarget ", GNNC_VERSION, gn_code_id);
+    GN_TRY(gn_cpu_describe(j->opt->cpu, &common));
+    gn_buf_printf(&common, "\noptions level %d sanitize %d\n", j->opt->opt_level, j->opt->sanitize);
+    for (int k = 0; k < j->n; k++) {
+        unsigned char digest[GN_SHA256_BYTES];
+        char hex[GN_SHA256_HEX + 1];
+        const char *text = j->text[k];
+        if (j->opt->sanitize) {
+            gn_buf named = {.arena = j->arena};
+            kir_print(j->kernels[k], &named);
+            text = named.p;
+        }
+        gn_sha256_of(text, strlen(text), digest);
+        gn_sha256_hex(digest, hex);
+        j->parts[k] = gn_arena_printf(j->arena, "%skernel %s\n", common.p, hex);
+        j->keys[k] = gn_key_of(j->parts[k], strlen(j->parts[k]));
+    }
+    return NULL;
+}
+
+/* The cache --------------------------------------------------------------------------------------------------------- */
+
+static bool look_up(job *j, int k)
+{
+    gn_code_object *o = &j->objects[k];
+    return gn_cache_get(j->opt->cache, &j->keys[k], j->kernels[k]->name, &o->bytes, &o->n);
+}
+
+/* Compiles kernels which[0..n) at once, and keeps their code. */
+static gn_status *compile_some(job *j, int n)
+{
+    if (n == 0) return NULL;
+    for (int i = 0; i < n; i++) j->some[i] = j->kernels[j->which[i]];
+    GN_TRY(gn_cpu_objects(j->some, n, j->opt, j->made, &j->report->stats));
+    for (int i = 0; i < n; i++) {
+        int k = j->which[i];
+        j->objects[k] = j->made[i];
+        gn_cache_put(j->opt->cache, j->parts[k], j->made[i].bytes, j->made[i].n);
+    }
+    return NULL;
+}
+
+/* One round: what nobody else compiles is compiled here; *wait is one that somebody else does, or -1.  What another
+ * process put in between is found before it is compiled again. */
+static gn_status *compile_claimed(job *j, gn_claims *claims, int *wait)
+{
+    int n = 0;
+    *wait = -1;
+    for (int k = 0; k < j->n; k++) {
+        if (j->objects[k].bytes) continue;
+        if (!gn_claims_try(claims, &j->keys[k]))
+            *wait = k;
+        else if (!claims || !look_up(j, k))
+            j->which[n++] = k;
+    }
+    return compile_some(j, n);
+}
+
+/* Nothing is claimed while another's claim is waited for, so that nobody waits in a circle. */
+static gn_status *compile_missing(job *j)
+{
+    gn_claims *claims = gn_claims_new(j->opt->cache);
+    int wait;
+    gn_status *s;
+    while (!(s = compile_claimed(j, claims, &wait)) && wait >= 0) {
+        gn_claims_drop(claims);
+        gn_claims_wait(claims, &j->keys[wait]);
+        for (int k = 0; k < j->n; k++)
+            if (!j->objects[k].bytes) look_up(j, k);
+    }
+    gn_claims_free(claims);
+    return s;
+}
+
+static void free_objects(job *j)
+{
+    for (int k = 0; k < j->n; k++) {
+        free(j->objects[k].bytes);
+        j->objects[k] = (gn_code_object){0};
+    }
+}
+
+/* Code that was kept is checked as it is loaded.  What does not load is compiled afresh, and kept in its place. */
+static gn_status *load(job *j, gn_image **image)
+{
+    gn_status *s = gn_image_join(j->n, j->objects, image, &j->report->stats);
+    if (gn_status_code(s) != GN_ERR_DATA || !j->report->hits) return s;
+    gn_status_free(s);
+    free_objects(j);
+    for (int k = 0; k < j->n; k++) j->which[k] = k;
+    j->report->misses += j->report->hits;
+    j->report->hits = 0;
+    GN_TRY(compile_some(j, j->n));
+    return gn_image_join(j->n, j->objects, image, &j->report->stats);
+}
+
+static gn_status *through_cache(job *j, gn_image **image)
+{
+    gn_code_report *r = j->report;
+    r->cached = true;
+    GN_TRY(make_keys(j));
+    for (int k = 0; k < j->n; k++) {
+        if (look_up(j, k)) {
+            r->hits++;
+        } else {
+            r->misses++;
+            gn_cache_explain(j->opt->cache, j->kernels[k]->name, j->parts[k]);
+        }
+    }
+    gn_status *s = r->misses ? compile_missing(j) : NULL;
+    if (!s) s = load(j, image);
+    free_objects(j);
+    return s;
+}
+
+/* All ---------------------------------------------------------------------------------------------------------------- */
+
+/* Distinct kernels of all programs; which[]: of every launch, the number of its kernel among them. */
+static void find_distinct(job *j, int n, gn_compiled *const *programs, int *which)
+{
+    int at = 0;
+    gn_map seen;
+    gn_map_init(&seen, j->arena);
+    for (int p = 0; p < n; p++) {
+        for (int k = 0; k < programs[p]->n_kernels; k++) {
+            const char *text = canonical(j->arena, programs[p]->kernels[k]);
+            const uint32_t *found = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(&seen, text) : NULL;
+            if (!found) {
+                found = gn_map_put(&seen, text, (uint32_t)j->n);
+                j->text[j->n] = text;
+                j->kernels[j->n++] = programs[p]->kernels[k];
+            }
+            which[at++] = (int)*found;
+        }
+    }
+}
+
+gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
+                           gn_image **image, gn_code_report *report)
+{
+    double t0 = gn_now_ms();
+    *image = NULL;
+    *report = (gn_code_report){0};
+    for (int p = 0; p < n; p++) report->kernels += programs[p]->n_kernels;
+    int room = report->kernels + 1, *which = GN_NEW_N(a, int, room), at = 0;
+    job j = {.arena = a,
+             .opt = opt,
+             .kernels = GN_NEW_N(a, const kir_kernel *, room),
+             .text = GN_NEW_N(a, const char *, room),
+             .parts = GN_NEW_N(a, const char *, room),
+             .keys = GN_NEW_N(a, gn_key, room),
+             .objects = GN_NEW_N(a, gn_code_object, room),
+             .report = report,
+             .which = GN_NEW_N(a, int, room),
+             .some = GN_NEW_N(a, const kir_kernel *, room),
+             .made = GN_NEW_N(a, gn_code_object, room)};
+    find_distinct(&j, n, programs, which);
+    report->distinct = j.n;
+    if (j.n && opt->cache)
+        GN_TRY(through_cache(&j, image));
+    else if (j.n)
+        GN_TRY(gn_cpu_compile(j.kernels, j.n, opt, image, &report->stats));
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < programs[p]->n_kernels; k++)
+            programs[p]->artifact->code[k] = gn_image_kernel(*image, which[at++]);
+    report->ms = gn_now_ms() - t0;
+    return NULL;
+}

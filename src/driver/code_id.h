@@ -1,0 +1,8 @@
+/* A digest of the sources that decide what code a kernel's text becomes, made by cmake/code_id.cmake: code that another
+ * state of gnnc compiled and kept is not this one's. */
+#ifndef GN_DRIVER_CODE_ID_H
+#define GN_DRIVER_CODE_ID_H
+
+extern const char gn_code_id[];
+
+#endif
