@@ -31,6 +31,7 @@
     X(ORDER, "order", "kernels run in an order that lowers the peak of memory")                                        \
     X(SHARE_ARENA, "share-arena",                                                                                      \
       "programs share the memory of temporaries; what no kernel reads of graph and data is freed")                     \
+    X(ROW_BLOCKS, "row-blocks", "work that a row alone waits for is done step by step for several rows")               \
     X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")
 
 typedef enum gn_decision {

@@ -22,16 +22,17 @@ typedef enum low_pack {
 
 /* What shapes the loops of one region. Numbers are positive. */
 typedef struct low_schedule {
-    int64_t row_block;  /* rows a worker takes at once where rows are the lanes */
-    int64_t chunk_rows; /* rows of one partial sum of a reduction over a space; results depend on it */
-    int64_t block_rows; /* GEMM, INNER: rows that are multiplied at a time, so that they stay in cache */
-    int64_t tile_rows;  /* GEMM, INNER: rows of a register tile */
-    int64_t tile_cols;  /* GEMM, INNER: columns of a register tile */
-    int64_t tile_max;   /* row values up to this many elements may be kept in a tile */
-    int64_t edge_sums;  /* vectors of sums over edges that are under way at once: hides the latency of additions */
-    int64_t edge_cost;  /* of a message, up to which the latency of the sum is what a loop over edges waits for */
-    low_pack pack;      /* GEMM */
-    bool swap;          /* INNER: the lanes run over the columns of the left operand */
+    int64_t row_block;    /* rows a worker takes at once where rows are the lanes */
+    int64_t chunk_rows;   /* rows of one partial sum of a reduction over a space; results depend on it */
+    int64_t block_rows;   /* GEMM, INNER: rows that are multiplied at a time, so that they stay in cache */
+    int64_t tile_rows;    /* GEMM, INNER: rows of a register tile */
+    int64_t tile_cols;    /* GEMM, INNER: columns of a register tile */
+    int64_t tile_max;     /* row values up to this many elements may be kept in a tile */
+    int64_t rows_at_once; /* ROWS: rows whose work is done step by step for all of them */
+    int64_t edge_sums;    /* vectors of sums over edges that are under way at once: hides the latency of additions */
+    int64_t edge_cost;    /* of a message, up to which the latency of the sum is what a loop over edges waits for */
+    low_pack pack;        /* GEMM */
+    bool swap;            /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;
 
 typedef enum low_kind { LOW_TEMP, LOW_INPUT, LOW_STATE, LOW_OUTPUT, LOW_GRAPH } low_kind;
@@ -91,7 +92,7 @@ typedef struct low_options {
     const low_hint *hints;
 } low_options;
 
-low_schedule low_schedule_default(const low_options *opt, const gir_program *p, const region *r);
+low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */
 

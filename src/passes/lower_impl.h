@@ -15,6 +15,7 @@ typedef struct where {
     int level;
     kir_id src, dst;  /* ends, where the row is an edge and they are known; else 0 */
     kir_id by_source; /* its place among the edges by source, where the loop runs over those; else 0 */
+    kir_id in_block;  /* its place among the rows of the block, where those are worked on together; else 0 */
 } where;
 
 /* Which element of a row: linear, by component, or both; the missing form is made on demand. */
@@ -50,12 +51,21 @@ typedef struct int_memo {
     kir_id owner;
 } int_memo;
 
-typedef struct held { /* a value of a row kept in a tile */
+typedef struct held { /* a value of a row kept in a tile, or of all rows of the block */
     gir_id value;
     kir_id row, tile;
+    int64_t stride; /* of a row of the block; 0: of one row */
     int level;
     kir_id owner;
 } held;
+
+/* Rows that are worked on together: every step of the work is a loop over them, and what a step leaves to another is in
+ * tiles that hold it for all rows. */
+typedef struct row_block {
+    bool on;
+    int level;         /* of what belongs to the whole block */
+    kir_id base, rows; /* the first row, and how many */
+} row_block;
 
 typedef struct lower {
     gn_arena *arena;
@@ -79,7 +89,8 @@ typedef struct lower {
     GN_VEC(memo) memos;
     GN_VEC(int_memo) int_memos;
     GN_VEC(held) tiles;
-    where row;      /* of the region's rows */
+    where row; /* of the region's rows */
+    row_block block;
     where edge;     /* of the current edge in a pass over edges; space 0: none */
     gir_id filling; /* the value whose tile is being filled: computed, not read */
     gir_id product; /* GEMM: the MATMUL, whose elements are in */
@@ -112,10 +123,18 @@ kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race);
 kir_id low_open_if(lower *L, kir_id cond);
 void low_close(lower *L);
 kir_cursor *low_at(lower *L);
+/* A loop over the n elements of a row, inside of one over the rows of the block where there is one, which sets L->row.
+ * Returns the element. */
+kir_id low_open_row(lower *L, int64_t n, kir_race rows);
+void low_close_row(lower *L, int64_t n);
+int64_t low_stride(const lower *L, int64_t n);      /* of rows of n elements in a tile for the block */
+kir_id low_in_tile(lower *L, kir_id off, kir_id j); /* off + j; off 0: none */
 low_ix low_index(const gir_type *t, kir_id lin);
 kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x);
-kir_id low_tile_of(lower *L, gir_id v, const where *w); /* computes the row into a tile if it is in none yet */
+void low_tile_of(lower *L, gir_id v, const where *w); /* computes the row into a tile if it is in none yet */
 void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int level);
+void low_hold_block(lower *L, gir_id v, kir_id tile);
+void low_row_of_block(lower *L, kir_id r); /* L->row: number r of the block's rows */
 kir_id low_load(lower *L, int buffer, kir_id at);
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
 gn_elem low_elem(gn_elem e); /* the type of a value in the loop IR */

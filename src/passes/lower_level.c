@@ -61,6 +61,39 @@ void low_close(lower *L)
     L->tiles.n = n;
 }
 
+/* Rows -------------------------------------------------------------------------------------------------------------- */
+
+void low_row_of_block(lower *L, kir_id r)
+{
+    L->row = (where){.space = L->r->space, .level = L->depth, .in_block = r};
+    L->row.row = low_int(L, KIR_IADD, L->block.base, r);
+}
+
+kir_id low_open_row(lower *L, int64_t n, kir_race rows)
+{
+    if (L->block.on) {
+        kir_unit unit = n > 1 ? KIR_SERIAL : KIR_VECTOR;
+        low_row_of_block(L, low_open(L, low_iconst(L, 0), L->block.rows, 1, unit, rows));
+    }
+    return n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+}
+
+void low_close_row(lower *L, int64_t n)
+{
+    if (n > 1) low_close(L);
+    if (L->block.on) low_close(L);
+}
+
+int64_t low_stride(const lower *L, int64_t n)
+{
+    int64_t lanes = L->opt->limits.lanes > 0 ? L->opt->limits.lanes : 4, s = 1;
+    if (n >= lanes) return (n + lanes - 1) / lanes * lanes;
+    while (s < n) s *= 2;
+    return s;
+}
+
+kir_id low_in_tile(lower *L, kir_id off, kir_id j) { return off ? low_int(L, KIR_IADD, off, j) : j; }
+
 bool low_visible(const lower *L, int lev, kir_id owner) { return lev <= L->depth && L->levels[lev].at.owner == owner; }
 
 /* Integers ---------------------------------------------------------------------------------------------------------- */

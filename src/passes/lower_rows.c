@@ -84,64 +84,114 @@ static rows_plan plan_rows(lower *L)
 
 /* Rows -------------------------------------------------------------------------------------------------------------- */
 
-/* Everything stored, one loop over lanes a width; all values first, then the stores. */
-static void store_members(lower *L)
+static bool is_stored(const lower *L, gir_id v, int64_t n)
+{
+    return L->f->stored[v] && fu_elems(L->p, v) == n && gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
+}
+
+static void add_to_sink(lower *L, const rows_plan *z, uint32_t s, kir_id j)
+{
+    gir_id v = z->sink.p[s], o = gir_in(L->p, v, 0);
+    low_ix x = low_index(gir_type_of(L->p, o), j);
+    kir_id value = low_value(L, o, &L->row, &x);
+    kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[0], z->acc.p[s], j, value);
+}
+
+/* What has n elements a row: all values, then the stores, then sums over the space. */
+static void rows_of_width(lower *L, const rows_plan *z, int64_t n)
 {
     const region *r = L->r;
-    bool *done = GN_NEW_N(L->arena, bool, r->members.n);
+    bool sums = false;
     kir_id *value = GN_NEW_N(L->arena, kir_id, r->members.n);
-    bool lane_rows = L->row.level == L->depth && L->depth > 0 && kir_at(L->k, low_at(L)->owner)->unit == KIR_VECTOR;
+    for (uint32_t s = 0; s < z->sink.n; s++) sums = sums || fu_elems(L->p, z->sink.p[s]) == n;
+    kir_id j = low_open_row(L, n, sums ? KIR_REDUCE : KIR_NONE);
     for (uint32_t m = 0; m < r->members.n; m++) {
-        gir_id first = r->members.p[m];
-        if (done[m] || !L->f->stored[first] || gir_at(L->p, first)->op == GIR_SPACE_REDUCE) continue;
-        int64_t n = fu_elems(L->p, first);
-        bool loop = n > 1 && !lane_rows;
-        kir_id j = loop ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        for (int stage = 0; stage < 2; stage++) {
-            for (uint32_t o = m; o < r->members.n; o++) {
-                gir_id v = r->members.p[o];
-                if (done[o] || !L->f->stored[v] || fu_elems(L->p, v) != n || gir_at(L->p, v)->op == GIR_SPACE_REDUCE)
-                    continue;
-                if (stage == 0) {
-                    low_ix x = low_index(gir_type_of(L->p, v), j);
-                    value[o] = low_value(L, v, &L->row, &x);
-                } else {
-                    low_store_value(L, v, &L->row, j, value[o]);
-                    done[o] = true;
-                }
-            }
-        }
-        if (loop) low_close(L);
+        low_ix x = low_index(gir_type_of(L->p, r->members.p[m]), j);
+        if (is_stored(L, r->members.p[m], n)) value[m] = low_value(L, r->members.p[m], &L->row, &x);
+    }
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (is_stored(L, r->members.p[m], n)) low_store_value(L, r->members.p[m], &L->row, j, value[m]);
+    for (uint32_t s = 0; s < z->sink.n; s++)
+        if (fu_elems(L->p, z->sink.p[s]) == n) add_to_sink(L, z, s, j);
+    low_close_row(L, n);
+}
+
+/* Everything that is stored or added up, one loop a width, in the order in which widths come up. */
+static void row_work(lower *L, const rows_plan *z)
+{
+    const region *r = L->r;
+    GN_VEC(int64_t) widths = {0};
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        if (!L->f->stored[v] && gir_at(L->p, v)->op != GIR_SPACE_REDUCE) continue;
+        int64_t n = fu_elems(L->p, v);
+        uint32_t k = 0;
+        while (k < widths.n && widths.p[k] != n) k++;
+        if (k < widths.n) continue;
+        GN_PUSH(L->arena, widths, n);
+        rows_of_width(L, z, n);
     }
 }
 
-static void add_to_sinks(lower *L, const rows_plan *z)
+/* Sums over the edges of each row of the block. */
+static void edges_of_block(lower *L, const rows_plan *z)
 {
-    for (uint32_t s = 0; s < z->sink.n; s++) {
-        gir_id v = z->sink.p[s], o = gir_in(L->p, v, 0);
+    const region *r = L->r;
+    if (!r->graph) return;
+    kir_id *tile = GN_NEW_N(L->arena, kir_id, r->members.n);
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        int64_t all = low_stride(L, fu_elems(L->p, v)) * L->sched.rows_at_once;
+        if (z->pass[m]) tile[m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), all);
+    }
+    kir_id i = low_open(L, low_iconst(L, 0), L->block.rows, 1, KIR_SERIAL, KIR_NONE);
+    low_row_of_block(L, i);
+    L->row.in_block = 0;
+    low_edge_passes(L, z->pass, z->passes);
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        if (!tile[m]) continue;
+        gir_id v = r->members.p[m];
         int64_t n = fu_elems(L->p, v);
         kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        low_ix x = low_index(gir_type_of(L->p, o), j);
-        kir_id value = low_value(L, o, &L->row, &x);
-        kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[0], z->acc.p[s], j, value);
+        kir_id off = low_int(L, KIR_IMUL, i, low_iconst(L, low_stride(L, n)));
+        low_ix x = low_index(gir_type_of(L->p, v), j);
+        kir_id value = low_value(L, v, &L->row, &x);
+        kir_tstore(L->k, low_at(L), tile[m], low_in_tile(L, off, j), value);
         if (n > 1) low_close(L);
     }
+    low_close(L);
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (tile[m]) low_hold_block(L, r->members.p[m], tile[m]);
+}
+
+/* The rows from `base` up to `end`, of which there are rows_at_once at most. */
+static void block_body(lower *L, const rows_plan *z, kir_id base, kir_id end)
+{
+    L->block = (row_block){.level = L->depth, .base = base};
+    L->block.rows = low_int(L, KIR_IMIN, low_int(L, KIR_ISUB, end, base), low_iconst(L, L->sched.rows_at_once));
+    edges_of_block(L, z);
+    L->block.on = true;
+    row_work(L, z);
+    L->block.on = false;
 }
 
 static void row_body(lower *L, const rows_plan *z)
 {
     low_edge_passes(L, z->pass, z->passes);
-    store_members(L);
-    add_to_sinks(L, z);
+    row_work(L, z);
 }
 
-/* Rows [lo, hi) of one worker, one after another or as lanes. */
+/* Rows [lo, hi) of one worker: one after another, as lanes, or some together. */
 static void row_loop(lower *L, const rows_plan *z, kir_id lo, kir_id hi)
 {
     kir_race race = z->sinks ? KIR_REDUCE : KIR_NONE;
-    kir_id i = low_open(L, lo, hi, 1, z->lanes ? KIR_VECTOR : KIR_SERIAL, race);
+    int64_t together = z->lanes ? 1 : L->sched.rows_at_once;
+    kir_id i = low_open(L, lo, hi, together, z->lanes ? KIR_VECTOR : KIR_SERIAL, race);
     L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
-    row_body(L, z);
+    if (together > 1)
+        block_body(L, z, i, hi);
+    else
+        row_body(L, z);
     low_close(L);
 }
 
@@ -199,7 +249,7 @@ void low_rows(lower *L)
     low_begin(L, "rows");
     if (r->space == 0) {
         L->row = (where){.space = 0, .row = low_iconst(L, 0), .level = 0};
-        store_members(L);
+        row_work(L, &z);
     } else {
         make_partials(L, &z);
         low_size n = {.coef = 1, .sym = low_sym_of(L, r->space, 1)};
@@ -209,11 +259,15 @@ void low_rows(lower *L)
         } else if (z.lanes) {
             blocked_rows(L, &z, L->sched.row_block);
         } else {
-            kir_id i = low_open(L, low_iconst(L, 0), low_sym_value(L, r->space, 1), 1, KIR_THREAD, KIR_NONE);
+            kir_id end = low_sym_value(L, r->space, 1);
+            kir_id i = low_open(L, low_iconst(L, 0), end, L->sched.rows_at_once, KIR_THREAD, KIR_NONE);
             L->row = (where){.space = r->space, .row = i, .level = L->depth};
-            row_body(L, &z);
+            if (L->sched.rows_at_once > 1)
+                block_body(L, &z, i, end);
+            else
+                row_body(L, &z);
             low_close(L);
-            L->launch.step = 1;
+            L->launch.step = L->sched.rows_at_once;
         }
         L->launch.balance = r->graph;
         L->launch.balance_end = r->end;

@@ -315,7 +315,7 @@ float low_cost(lower *L, gir_id v)
     bool here = L->f->place[v] == FU_INLINE || (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
     float c = 0;
     if (n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_SIZE) return L->cost[v] = 0;
-    if (!here) return L->cost[v] = 1;
+    if (!here || n->op == GIR_REDUCE || n->op == GIR_SCATTER) return L->cost[v] = 1; /* stored, or in a tile */
     for (int k = 0; k < n->n_in; k++) c += low_cost(L, gir_in(L->p, v, k));
     switch ((gir_op)n->op) {
     case GIR_EXP:
@@ -344,16 +344,29 @@ float low_cost(lower *L, gir_id v)
 
 void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int lev)
 {
-    GN_PUSH(L->arena, L->tiles, ((held){v, w->row, tile, lev, L->levels[lev].at.owner}));
+    GN_PUSH(L->arena, L->tiles, ((held){v, w->row, tile, 0, lev, L->levels[lev].at.owner}));
 }
 
-static kir_id find_tile(const lower *L, gir_id v, const where *w)
+void low_hold_block(lower *L, gir_id v, kir_id tile)
+{
+    int lev = L->block.level;
+    GN_PUSH(L->arena, L->tiles, ((held){v, 0, tile, low_stride(L, fu_elems(L->p, v)), lev, L->levels[lev].at.owner}));
+}
+
+static const held *find_tile(const lower *L, gir_id v, const where *w)
 {
     for (uint32_t i = L->tiles.n; i-- > 0;) {
         const held *h = &L->tiles.p[i];
-        if (h->value == v && h->row == w->row && low_visible(L, h->level, h->owner)) return h->tile;
+        bool row = h->stride ? w->in_block && w->row == L->row.row : h->row == w->row;
+        if (h->value == v && row && low_visible(L, h->level, h->owner)) return h;
     }
-    return 0;
+    return NULL;
+}
+
+static kir_id load_tile(lower *L, const held *h, const where *w, kir_id lin)
+{
+    kir_id tile = h->tile, off = h->stride ? low_int(L, KIR_IMUL, w->in_block, low_iconst(L, h->stride)) : 0;
+    return kir_tload(L->k, low_at(L), tile, low_in_tile(L, off, lin));
 }
 
 /* Where the reduced element is, given the loop over the results and the one over what is reduced. */
@@ -371,8 +384,9 @@ static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id ou
     return x;
 }
 
-/* Lanes run along the reduced axis where that is the last one and not tiny, else along the results. */
-static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile)
+/* Lanes run along the reduced axis where that is the last one and not tiny, else along the results. The results are the
+ * tile's elements from `off` on. */
+static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile, kir_id off)
 {
     const gir_node *n = gir_at(L->p, v);
     gir_id o = gir_in(L->p, v, 0);
@@ -381,7 +395,7 @@ static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile)
     bool along = (n->attr.i[1] >> (t->rank - 1) & 1) && (ins > 4 || outs == 1);
     gn_elem e = low_elem((gn_elem)n->type.elem);
     kir_id j = low_open_n(L, outs, KIR_VECTOR, KIR_NONE);
-    kir_tstore(L->k, low_at(L), tile, j, low_start(L, e, (int)n->attr.i[0]));
+    kir_tstore(L->k, low_at(L), tile, low_in_tile(L, off, j), low_start(L, e, (int)n->attr.i[0]));
     low_close(L);
     kir_id out, in;
     int64_t outer = along ? outs : ins, lanes = along ? ins : outs;
@@ -393,38 +407,68 @@ static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile)
     in = along ? b : a;
     low_ix x = reduced_index(L, t, n->attr.i[1], out, in);
     kir_id value = low_value(L, o, w, &x);
-    kir_tacc(L->k, low_at(L), (kir_red)n->attr.i[0], tile, out, value);
+    kir_tacc(L->k, low_at(L), (kir_red)n->attr.i[0], tile, low_in_tile(L, off, out), value);
     low_close(L);
     if (loop) low_close(L);
 }
 
-kir_id low_tile_of(lower *L, gir_id v, const where *w)
+static void fill(lower *L, gir_id v, const where *w, kir_id tile, kir_id off, kir_id j)
 {
-    kir_id tile = find_tile(L, v, w);
-    if (tile) return tile;
+    low_ix x = low_index(gir_type_of(L->p, v), j);
+    gir_id outer = L->filling;
+    L->filling = v;
+    kir_id value = low_value(L, v, w, &x);
+    L->filling = outer;
+    kir_tstore(L->k, low_at(L), tile, low_in_tile(L, off, j), value);
+}
+
+/* Of all rows of the block. */
+static kir_id block_tile(lower *L, gir_id v)
+{
+    const gir_node *n = gir_at(L->p, v);
+    int64_t elems = fu_elems(L->p, v), stride = low_stride(L, elems);
+    bool reduce = n->op == GIR_REDUCE;
+    where row = L->row;
+    kir_id tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem), stride * L->sched.rows_at_once);
+    if (reduce) { /* loops over what is reduced stand in it, so rows are not lanes */
+        kir_id r = low_open(L, low_iconst(L, 0), L->block.rows, 1, KIR_SERIAL, KIR_NONE);
+        low_row_of_block(L, r);
+        reduce_into(L, v, &L->row, tile, low_int(L, KIR_IMUL, r, low_iconst(L, stride)));
+        low_close(L);
+    } else {
+        kir_id j = low_open_row(L, elems, KIR_NONE);
+        fill(L, v, &L->row, tile, low_int(L, KIR_IMUL, L->row.in_block, low_iconst(L, stride)), j);
+        low_close_row(L, elems);
+    }
+    L->row = row;
+    low_hold_block(L, v, tile);
+    return tile;
+}
+
+void low_tile_of(lower *L, gir_id v, const where *w)
+{
+    if (find_tile(L, v, w)) return;
     const gir_node *n = gir_at(L->p, v);
     level saved[MAX_LEVELS];
-    int depth = L->depth, at = w->level;
+    bool block = L->block.on && w->in_block && w->row == L->row.row;
+    int depth = L->depth, at = block ? L->block.level : w->level;
     memcpy(saved, L->levels, sizeof saved);
     L->depth = at;
-    tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem), fu_elems(L->p, v));
-    if (n->op == GIR_REDUCE) {
-        reduce_into(L, v, w, tile);
+    if (block) {
+        block_tile(L, v);
     } else {
-        kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE);
-        low_ix x = low_index(&n->type, j);
-        gir_id outer = L->filling;
-        L->filling = v;
-        kir_id value = low_value(L, v, w, &x);
-        L->filling = outer;
-        kir_tstore(L->k, low_at(L), tile, j, value);
-        low_close(L);
+        kir_id tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem), fu_elems(L->p, v));
+        if (n->op == GIR_REDUCE) {
+            reduce_into(L, v, w, tile, 0);
+        } else {
+            fill(L, v, w, tile, 0, low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE));
+            low_close(L);
+        }
+        low_hold(L, v, w, tile, at);
     }
     memcpy(&L->levels[at + 1], &saved[at + 1], sizeof(level) * (size_t)(MAX_LEVELS - at - 1));
     L->levels[at].after = saved[at].after;
     L->depth = depth;
-    low_hold(L, v, w, tile, at);
-    return tile;
 }
 
 /* Values ------------------------------------------------------------------------------------------------------------ */
@@ -503,13 +547,23 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
     return low_iconst(L, 0);
 }
 
-/* Row vectors worth a tile: reductions always; work that would be repeated for every lane that reads it. */
+/* Does one of it take as long as a vector of them? */
+static bool is_slow(gir_op op)
+{
+    return op == GIR_DIV || op == GIR_RECIP || op == GIR_SQRT || op == GIR_RSQRT || op == GIR_RANDOM || op == GIR_POW ||
+           (op >= GIR_EXP && op <= GIR_ERF);
+}
+
+/* Row vectors worth a tile: reductions always; work that would be repeated for every lane that reads it.  Of a block, slow
+ * scalars of rows too: they are computed with rows as the lanes, if the loop at hand is not that already. */
 static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
 {
     const gir_node *n = gir_at(L->p, v);
     int64_t elems = fu_elems(L->p, v);
     if (!here || v == L->filling) return false;
     if (n->op == GIR_REDUCE) return true;
+    if (elems == 1 && L->block.on && w->in_block && w->row == L->row.row)
+        return is_slow((gir_op)n->op) && kir_at(L->k, w->in_block)->unit != KIR_VECTOR;
     if (elems == 1 || elems > L->sched.tile_max || L->r->kind != RG_ROWS) return false;
     if (L->f->place[v] == FU_REAL && w->row == L->row.row && L->f->uses[v] > 1) return low_cost(L, v) >= 4;
     return false;
@@ -529,10 +583,13 @@ static bool broadcast_wants_tile(lower *L, gir_id v)
 static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
 {
     if (L->product == v) return kir_tload(L->k, low_at(L), L->product_tile, L->product_at);
-    kir_id tile = find_tile(L, v, w);
+    const held *tile = find_tile(L, v, w);
     bool here = computed_here(L, v, w);
-    if (!tile && wants_tile(L, v, w, here)) tile = low_tile_of(L, v, w);
-    if (tile) return kir_tload(L->k, low_at(L), tile, low_ix_lin(L, x));
+    if (!tile && wants_tile(L, v, w, here)) {
+        low_tile_of(L, v, w);
+        tile = find_tile(L, v, w);
+    }
+    if (tile) return load_tile(L, tile, w, low_ix_lin(L, x));
     if (!here) {
         if (L->value_buffer[v] < 0 && L->f->place[v] == FU_REAL && !L->f->stored[v])
             low_fail(L, v, "is read by another loop but is not stored");
@@ -542,7 +599,7 @@ static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
         gir_id o = gir_in(L->p, v, 0);
         while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
         where at = gir_type_of(L->p, o)->space ? *w : (where){0};
-        if (gir_type_of(L->p, o)->space) (void)low_tile_of(L, o, &at);
+        if (gir_type_of(L->p, o)->space) low_tile_of(L, o, &at);
     }
     return compute(L, v, w, x);
 }

@@ -24,13 +24,69 @@ static int64_t row_edges(const low_options *opt, const gir_program *p, const reg
     return rows > 0 ? h->n_edge / rows : 0;
 }
 
-low_schedule low_schedule_default(const low_options *opt, const gir_program *p, const region *r)
+typedef struct chain {
+    const fusion *f;
+    int region;
+    int *length; /* by value; -1 not known */
+} chain;
+
+/* How many slow steps of the row's work follow on each other up to v: reductions over the row, and functions. */
+static int slow_steps(chain *z, gir_id v)
 {
+    const gir_program *p = z->f->p;
+    const gir_node *n = gir_at(p, v);
+    uint8_t place = z->f->place[v];
+    if (place == FU_LEAF || n->op == GIR_SCATTER || (place == FU_REAL && z->f->region_of[v] != z->region)) return 0;
+    if (z->length[v] >= 0) return z->length[v];
+    bool slow = n->op == GIR_REDUCE || n->op == GIR_DIV || n->op == GIR_POW || (n->op >= GIR_EXP && n->op <= GIR_ERF);
+    int most = 0;
+    z->length[v] = 0;
+    for (int k = 0; k < n->n_in; k++) {
+        int l = slow_steps(z, gir_in(p, v, k));
+        if (l > most) most = l;
+    }
+    return z->length[v] = most + slow;
+}
+
+/* A row of a softmax waits for its maximum, exponentials, their sum, its logarithm, one after another.  Step by step for
+ * several rows at once nothing waits, and what a row has one of fills vectors.  Declines where no such chain of steps
+ * with a reduction in it is, and for rows so wide that the tiles for several would leave the cache. */
+static int64_t rows_at_once(const low_options *opt, const fusion *f, const region *r)
+{
+    enum { BLOCK_MAX = 1024, TOGETHER_MIN = 4, CHAIN_MIN = 3 };
+    const gir_program *p = f->p;
+    chain z = {.f = f, .region = (int)(r - f->regions.p)};
+    bool reduces = false;
+    int64_t widest = 1, rows = opt->limits.lanes > 4 ? opt->limits.lanes : 4;
+    if (r->kind != RG_ROWS || r->space == 0 || !gn_is_on(opt->off, GN_DO_ROW_BLOCKS)) return 1;
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        bool reduce = gir_at(p, v)->op == GIR_REDUCE;
+        int64_t elems = fu_elems(p, reduce ? gir_in(p, v, 0) : v);
+        widest = elems > widest ? elems : widest;
+        reduces = reduces || reduce;
+    }
+    while (rows > 1 && rows * widest > BLOCK_MAX) rows /= 2;
+    if (!reduces || rows < TOGETHER_MIN) return 1;
+    z.length = GN_NEW_N(p->arena, int, p->nodes.n);
+    memset(z.length, -1, sizeof(int) * p->nodes.n);
+    int longest = 0;
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        int l = slow_steps(&z, r->members.p[m]);
+        longest = l > longest ? l : longest;
+    }
+    return longest >= CHAIN_MIN ? rows : 1;
+}
+
+low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r)
+{
+    const gir_program *p = f->p;
     const gn_limits *limits = &opt->limits;
     low_schedule s = {.row_block = 4096, .tile_max = 512, .tile_rows = 1, .tile_cols = 1, .edge_cost = 8};
     /* 512 on every machine there is: results depend on it */
     s.chunk_rows = limits->l1_bytes >= 4096 ? 512 : limits->l1_bytes > 8 ? limits->l1_bytes / 8 : 1;
     s.block_rows = s.chunk_rows;
+    s.rows_at_once = rows_at_once(opt, f, r);
     /* Rows of a few edges end before more sums than one pay for the loop over what is left. */
     int64_t edges = row_edges(opt, p, r);
     s.edge_sums = edges < 12 ? 1 : edges < 24 ? 2 : 4;

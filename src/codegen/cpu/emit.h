@@ -118,6 +118,7 @@ void cg_for(cg *c, kir_id loop);
 void cg_if(cg *c, kir_id inst);
 LLVMValueRef cg_any(cg *c, LLVMValueRef mask);
 int cg_copies(const cg *c, kir_id body); /* how many iterations of a short body to write one after another */
+int64_t cg_most_iterations(const cg *c, const kir_inst *loop); /* INT64_MAX: not known */
 int64_t cg_gcd(int64_t a, int64_t b);
 LLVMBasicBlockRef cg_new_block(cg *c, const char *name);
 void cg_goto(cg *c, LLVMBasicBlockRef to); /* branches to it and continues there */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-enum { UNROLL_LIMIT = 256 };
+enum { UNROLL_LIMIT = 256, SHORT_LOOP = 16 };
 
 void cg_fail(cg *c, const char *fmt, ...)
 {
@@ -101,11 +101,15 @@ static LLVMValueRef loop_of_copies(cg *c, const counted *l, LLVMValueRef hi, int
     return end;
 }
 
-/* The most iterations of a loop that ends at a remainder. */
-static int64_t most_iterations(const cg *c, const kir_inst *loop)
+/* The most iterations of a loop from 0 that ends at a remainder, or at a minimum with a constant. */
+int64_t cg_most_iterations(const cg *c, const kir_inst *loop)
 {
-    const kir_inst *end = kir_at(c->k, loop->b), *by = end->op == KIR_IMOD ? kir_at(c->k, end->b) : end;
-    return end->op == KIR_IMOD && by->op == KIR_CONST ? by->imm - 1 : INT64_MAX;
+    const kir_inst *end = kir_at(c->k, loop->b), *x = kir_at(c->k, end->a), *y = kir_at(c->k, end->b);
+    if (kir_at(c->k, loop->a)->op != KIR_CONST || kir_at(c->k, loop->a)->imm != 0 || loop->imm != 1) return INT64_MAX;
+    if (end->op == KIR_IMOD && y->op == KIR_CONST) return y->imm - 1;
+    if (end->op == KIR_IMIN && y->op == KIR_CONST) return y->imm;
+    if (end->op == KIR_IMIN && x->op == KIR_CONST) return x->imm;
+    return INT64_MAX;
 }
 
 /* Loops with a short body go round several iterations at a time: fewer branches, and the rows of a sparse matrix end in
@@ -114,7 +118,7 @@ static void serial_loop(cg *c, counted l)
 {
     const kir_inst *in = kir_at(c->k, l.loop);
     int copies = in->unit == KIR_THREAD ? 1 : cg_copies(c, in->body);
-    if (copies > most_iterations(c, in)) copies = 1;
+    if (cg_most_iterations(c, in) <= SHORT_LOOP) copies = 1;
     if (copies > 1)
         l.lo = loop_of_copies(c, &l, LLVMBuildNSWSub(c->b, l.hi, cg_i64(c, (copies - 1) * l.step), ""), copies);
     loop_of_copies(c, &l, l.hi, 1);

@@ -153,7 +153,7 @@ LLVMValueRef cg_sel(cg *c, LLVMValueRef cond, LLVMValueRef a, LLVMValueRef b)
 }
 
 /* x86's max(a, b) is `a > b ? a : b`: the second when either is NaN.  With the operand that may be NaN second, that is
- * one instruction; otherwise a NaN in the first is put back. */
+ * one instruction; otherwise a NaN in the first is put back. Which zero is the larger is left open. */
 LLVMValueRef cg_fminmax(cg *c, LLVMValueRef a, LLVMValueRef b, bool max)
 {
     if (LLVMIsConstant(b)) {
@@ -161,12 +161,14 @@ LLVMValueRef cg_fminmax(cg *c, LLVMValueRef a, LLVMValueRef b, bool max)
         a = b;
         b = t;
     }
-    LLVMValueRef best = cg_sel(c, LLVMBuildFCmp(c->b, max ? LLVMRealOGT : LLVMRealOLT, a, b, ""), a, b);
     if (LLVMIsConstant(a)) { /* constants come from numbers of the program; a NaN among them is not worth a compare */
         LLVMValueRef one = cg_extract(c, a, 0);
         LLVMBool loses = 0;
         double x = LLVMIsAConstantFP(one) ? LLVMConstRealGetDouble(one, &loses) : 0.0;
-        if (LLVMIsAConstantFP(one) && x == x) return best;
+        if (LLVMIsAConstantFP(one) && x == x)
+            return cg_sel(c, LLVMBuildFCmp(c->b, max ? LLVMRealOGT : LLVMRealOLT, a, b, ""), a, b);
     }
-    return cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealUNO, a, a, ""), a, best);
+    LLVMValueRef best = cg_binary(c, max ? "llvm.maximum" : "llvm.minimum", a, b);
+    if (LLVMIsACallInst(best)) LLVMSetFastMathFlags(best, LLVMFastMathNoSignedZeros);
+    return best;
 }

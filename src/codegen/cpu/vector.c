@@ -218,7 +218,9 @@ static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
     length = cg_iadd(c, &length, &up);
     LLVMValueRef n = cg_binary(c, "llvm.smax", cg_scalar(c, &length), cg_i64(c, 0));
     if (v->in->imm > 1) n = LLVMBuildUDiv(c->b, n, cg_i64(c, v->in->imm), "");
-    if (c->target->masks && cg_copies(c, v->in->body) == 1)
+    if (c->target->masks && cg_most_iterations(c, v->in) <= v->width)
+        masked_chunk(c, v, cg_i64(c, 0), n); /* nothing is stored where no lane runs */
+    else if (c->target->masks && cg_copies(c, v->in->body) == 1)
         masked_loop(c, v, n);
     else
         chunks_and_tail(c, v, n);
