@@ -4,6 +4,21 @@
 #include "passes/simplify.h"
 #include "passes/train.h"
 
+#include <string.h>
+
+/* The loss alone: what the model says of every row is nobody's in a step, and need not be written. */
+static gir_program *without_logits(gn_arena *a, const gir_program *p)
+{
+    gir_program *to = GN_NEW(a, gir_program);
+    *to = *p;
+    to->outputs.p = NULL;
+    to->outputs.n = to->outputs.cap = 0;
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (p->outputs.p[k].kind != GIR_OUTPUT || strcmp(p->outputs.p[k].name, "out") != 0)
+            GN_PUSH(a, to->outputs, p->outputs.p[k]);
+    return to;
+}
+
 gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out)
 {
     if (!m->loss) GN_FAIL(GN_ERR_MODEL, "model %s has no loss to train with: write a train block", m->name);
@@ -11,7 +26,7 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt
     int n = 0;
     for (int k = 0; k < m->n_params; k++)
         if (m->params[k].trainable) p[n++] = (gn_train_param){m->params[k].name, m->params[k].weight_decay};
-    gir_program *loss = m->loss; /* gradients follow the order that the forward pass has */
+    gir_program *loss = without_logits(a, m->loss); /* gradients follow the order that the forward pass has */
     if (!opt->eager) {
         GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */
         GN_TRY(gn_pass_dce(a, loss, &loss));

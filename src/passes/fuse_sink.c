@@ -99,12 +99,23 @@ static bool movable(sinking *z, gir_id v, gir_space_id space)
     return true;
 }
 
-static void store_operands(sinking *z, gir_id v)
+/* Keeps the list of who reads what true. */
+static void note_reader(sinking *z, gir_id v, uint32_t r)
+{
+    for (uint32_t k = 0; k < z->f->readers.n; k++)
+        if (z->f->readers.p[k].value == v && z->f->readers.p[k].region == r) return;
+    GN_PUSH(z->arena, z->f->readers, ((fu_reader){v, r}));
+}
+
+static void store_operands(sinking *z, gir_id v, uint32_t to)
 {
     for (int k = 0; k < gir_at(z->p, v)->n_in; k++) {
         gir_id o = gir_in(z->p, v, k);
-        if (z->f->place[o] == FU_REAL) z->f->stored[o] = true;
-        if (z->f->place[o] == FU_INLINE) store_operands(z, o);
+        if (z->f->place[o] == FU_REAL && z->f->region_of[o] != (int32_t)to) {
+            z->f->stored[o] = true;
+            note_reader(z, o, to);
+        }
+        if (z->f->place[o] == FU_INLINE) store_operands(z, o, to);
     }
 }
 
@@ -123,7 +134,11 @@ static void move(sinking *z, gir_id v, int32_t to)
     }
     f->region_of[v] = to;
     f->stored[v] = false;
-    store_operands(z, v);
+    n = 0;
+    for (uint32_t k = 0; k < f->readers.n; k++)
+        if (f->readers.p[k].value != v) f->readers.p[n++] = f->readers.p[k];
+    f->readers.n = n;
+    store_operands(z, v, (uint32_t)to);
 }
 
 static void sink(sinking *z, gir_id v)
