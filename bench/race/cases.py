@@ -135,4 +135,4 @@ class Cases:
         return folder
 
     def _run(self, command):
-        contenders.run_measured(command, {}, self.timeout)
+        contenders.run_measured(command, {"GNNC_CACHE_DIR": str(self.folder / "caches" / "cases")}, self.timeout)
