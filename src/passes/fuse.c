@@ -178,7 +178,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         else if (n->op == GIR_SCATTER)
             aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see below */
         else if (elementwise)
-            aligned = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, v);
+            aligned = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, v) || n->op == GIR_SPACE_REDUCE;
         else
             aligned = t->space == r->space;
         if (t->space == 0 && r->space != 0) aligned = false;
@@ -233,6 +233,13 @@ const char *const fu_reason_text[FU_REASON_COUNT] = {[FU_AGREED] = "",
 #undef X
 };
 
+/* A sum over the rows of a product, one for each column. */
+static bool rides(const fuser *z, const region *r, gir_id v)
+{
+    enum { WIDEST = 2048 };
+    return gir_at(z->p, v)->op == GIR_SPACE_REDUCE && r->n > 1 && r->n <= WIDEST && gn_is_on(z->off, GN_DO_RIDE);
+}
+
 /* Do the loops agree, so that a value that would get region `own` can be computed inside `r`?  If not, why not. */
 static fu_reason loops_differ(const fuser *z, const region *r, const region *own, gir_id v)
 {
@@ -243,8 +250,8 @@ static fu_reason loops_differ(const fuser *z, const region *r, const region *own
     if (r->kind == RG_FLAT) return own->kind == RG_FLAT && r->n == own->n ? FU_AGREED : FU_ELEMENTS;
     if (own->kind == RG_FLAT) return FU_ELEMENTS;
     if (r->kind == RG_GEMM) {
-        bool fits = r->space && !own->graph && gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP && fu_elems(p, v) == r->n;
-        return fits ? FU_AGREED : FU_EPILOGUE;
+        bool map = gir_ops[gir_at(p, v)->op].cls == GIR_CLASS_MAP || rides(z, r, v);
+        return r->space && !own->graph && map && fu_elems(p, v) == r->n ? FU_AGREED : FU_EPILOGUE;
     }
     return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end) ? FU_AGREED : FU_GRAPH;
 }

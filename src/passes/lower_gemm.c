@@ -4,6 +4,8 @@
  * another; in a panel, tiles of tile_rows rows that stay in registers over the whole sum.  Elementwise members of the
  * region are applied to a tile before it is stored.
  *
+ * Sums over the space ride along: what a block adds to them is a partial sum, and those are added in order.
+ *
  * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled up with zeros.  Every
  * worker packs for itself, all of B before its rows or a panel in each block. */
 #include "passes/lower_dense.h"
@@ -17,13 +19,29 @@ typedef struct gemm {
     kir_id packed;     /* tile: all of B, panel after panel; 0: not packed before */
     kir_id i0;
     int64_t rows;
+    GN_VEC(gir_id) sink; /* sums over the space */
+    GN_VEC(int) part;    /* low_buffer of each one's partial sums */
+    GN_VEC(kir_id) acc;  /* its tile */
 } gemm;
+
+/* Stored row by row? */
+static bool stores(const lower *L, gir_id v) { return L->f->stored[v] && gir_at(L->p, v)->op != GIR_SPACE_REDUCE; }
+
+static void add_to_sums(lower *L, const gemm *g, kir_id at)
+{
+    for (uint32_t s = 0; s < g->sink.n; s++) {
+        gir_id v = g->sink.p[s], o = gir_in(L->p, v, 0);
+        low_ix x = low_index(gir_type_of(L->p, o), at);
+        kir_id value = low_value(L, o, &L->row, &x);
+        kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[0], g->acc.p[s], at, value);
+    }
+}
 
 static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t cols)
 {
     const region *reg = L->r;
     kir_id *value = GN_NEW_N(L->arena, kir_id, reg->members.n);
-    kir_id r = low_open_n(L, g->rows, KIR_UNROLL, KIR_NONE);
+    kir_id r = low_open_n(L, g->rows, KIR_UNROLL, g->sink.n ? KIR_REDUCE : KIR_NONE);
     kir_id row = low_int(L, KIR_IADD, g->i0, r);
     L->row = (where){.space = reg->space, .row = row, .level = L->depth};
     kir_id j = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
@@ -39,12 +57,13 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
         L->product_at = dense_at(L, r, dense_stride(L, cols), j);
         for (uint32_t m = 0; m < reg->members.n; m++) {
             gir_id v = reg->members.p[m];
-            if (!L->f->stored[v]) continue;
+            if (!stores(L, v)) continue;
             low_ix x = low_index(gir_type_of(L->p, v), at);
             value[m] = low_value(L, v, &L->row, &x);
         }
         for (uint32_t m = 0; m < reg->members.n; m++)
-            if (L->f->stored[reg->members.p[m]]) low_store_value(L, reg->members.p[m], &L->row, at, value[m]);
+            if (stores(L, reg->members.p[m])) low_store_value(L, reg->members.p[m], &L->row, at, value[m]);
+        add_to_sums(L, g, at);
         L->product = 0;
     }
     low_close(L);
@@ -108,12 +127,13 @@ static void gemm_panel(lower *L, kir_id j0, int64_t cols, void *ctx)
     kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, g->end, g->begin), each);
     kir_id rest = dense_at(L, whole, rows, g->begin);
     g->rows = rows;
-    g->i0 = low_open(L, g->begin, rest, rows, KIR_SERIAL, KIR_NONE);
+    kir_race race = g->sink.n ? KIR_REDUCE : KIR_NONE;
+    g->i0 = low_open(L, g->begin, rest, rows, KIR_SERIAL, race);
     gemm_tile(L, g, &t, j0);
     low_close(L);
     if (rows == 1) return;
     g->rows = 1;
-    g->i0 = low_open(L, rest, g->end, 1, KIR_SERIAL, KIR_NONE);
+    g->i0 = low_open(L, rest, g->end, 1, KIR_SERIAL, race);
     gemm_tile(L, g, &t, j0);
     low_close(L);
 }
@@ -132,12 +152,53 @@ static gemm gemm_of(lower *L, gir_id v)
     return g;
 }
 
+/* Sums of the region, and memory for a partial sum of each block. */
+static void find_sums(lower *L, gemm *g)
+{
+    for (uint32_t m = 0; m < L->r->members.n; m++) {
+        gir_id v = L->r->members.p[m];
+        if (gir_at(L->p, v)->op != GIR_SPACE_REDUCE) continue;
+        low_size size = {.coef = g->n, .sym = low_sym_of(L, L->r->space, L->sched.block_rows)};
+        const char *name = gn_arena_printf(L->arena, "partial_%u", v);
+        GN_PUSH(L->arena, g->sink, v);
+        GN_PUSH(L->arena, g->part, low_temp(L, name, low_elem((gn_elem)gir_type_of(L->p, v)->elem), size));
+    }
+}
+
+static void begin_sums(lower *L, gemm *g)
+{
+    g->acc.n = 0;
+    for (uint32_t s = 0; s < g->sink.n; s++) {
+        gir_id v = g->sink.p[s];
+        gn_elem e = low_elem((gn_elem)gir_type_of(L->p, v)->elem);
+        kir_id tile = kir_tile(L->k, low_at(L), e, g->n);
+        GN_PUSH(L->arena, g->acc, tile);
+        kir_id j = low_open_n(L, g->n, KIR_VECTOR, KIR_NONE);
+        kir_tstore(L->k, low_at(L), tile, j, low_start(L, e, (int)gir_at(L->p, v)->attr.i[0]));
+        low_close(L);
+    }
+}
+
+static void store_sums(lower *L, const gemm *g)
+{
+    if (!g->sink.n) return;
+    kir_id block = low_int(L, KIR_IDIV, g->begin, low_iconst(L, L->sched.block_rows));
+    kir_id base = low_int(L, KIR_IMUL, block, low_iconst(L, g->n));
+    for (uint32_t s = 0; s < g->sink.n; s++) {
+        int b = low_kernel_buffer(L, g->part.p[s], KIR_WRITE);
+        kir_id j = low_open_n(L, g->n, KIR_VECTOR, KIR_NONE);
+        kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, base, j), kir_tload(L->k, low_at(L), g->acc.p[s], j));
+        low_close(L);
+    }
+}
+
 void low_gemm(lower *L)
 {
     gemm g = gemm_of(L, L->r->members.p[0]);
     gir_space_id s = L->r->space;
     int64_t block = L->sched.block_rows, cols = L->sched.tile_cols;
     const gir_type *t = gir_type_of(L->p, g.product);
+    find_sums(L, &g);
     low_begin(L, "gemm");
     kir_id n = s ? low_sym_value(L, s, 1) : low_iconst(L, t->dim[0]);
     L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
@@ -150,7 +211,11 @@ void low_gemm(lower *L)
     }
     g.begin = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);
     g.end = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, g.begin, low_iconst(L, block)), n);
+    begin_sums(L, &g);
     dense_tiles(L, g.n, cols, gemm_panel, &g);
+    store_sums(L, &g);
     low_close(L);
     low_end(L);
+    for (uint32_t k = 0; k < g.sink.n; k++)
+        low_finish_partials(L, g.sink.p[k], g.part.p[k], (int)gir_at(L->p, g.sink.p[k])->attr.i[0], s, block);
 }

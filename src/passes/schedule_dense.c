@@ -13,6 +13,14 @@ static int64_t depth_of(const gir_program *p, const region *r)
     return a->rank ? a->dim[a->rank - 1] : 1;
 }
 
+/* Sums over the space ride on a product: a block must be worth a partial sum. */
+static bool has_sums(const gir_program *p, const region *r)
+{
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (gir_at(p, r->members.p[m])->op == GIR_SPACE_REDUCE) return true;
+    return false;
+}
+
 /* A register tile: columns in up to four vectors, and as many rows as leave room for a row of B and one broadcast. */
 static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t registers, int64_t cols, int64_t depth)
 {
@@ -90,6 +98,9 @@ void low_schedule_dense(const low_options *opt, const gir_program *p, const regi
 {
     int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 4;
     int64_t registers = max(8, opt->limits.vector_registers);
-    if (r->kind == RG_GEMM) gemm(s, opt, lanes, registers, max(1, r->n), depth_of(p, r));
+    if (r->kind == RG_GEMM) {
+        gemm(s, opt, lanes, registers, max(1, r->n), depth_of(p, r));
+        if (has_sums(p, r)) s->block_rows = max(s->block_rows, round_up(s->chunk_rows / 2, s->tile_rows));
+    }
     if (r->kind == RG_INNER) inner(s, opt, lanes, registers, gir_type_of(p, r->members.p[0]));
 }
