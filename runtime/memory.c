@@ -1,7 +1,9 @@
 #include "runtime/memory.h"
 
 #include <stdlib.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static _Thread_local int64_t fuse;
 
@@ -15,6 +17,26 @@ bool gn_round_up(int64_t bytes, int64_t *out)
     return true;
 }
 
+/* Rows that are gathered from all over a large block miss the TLB at every turn; with pages of 2 MiB they do not.  The
+ * system is asked, and may have none. */
+enum { HUGE_PAGE = 1 << 21, HUGE_FROM = 1 << 23 };
+static atomic_bool small_pages;
+
+void gn_memory_huge_pages(bool on) { atomic_store(&small_pages, !on); }
+
+static void *allocate(int64_t bytes)
+{
+    int64_t rounded;
+    if (bytes < HUGE_FROM || atomic_load(&small_pages) || __builtin_add_overflow(bytes, HUGE_PAGE - 1, &rounded))
+        return aligned_alloc(GN_ALIGN, (size_t)bytes);
+    rounded = rounded / HUGE_PAGE * HUGE_PAGE;
+    void *p = aligned_alloc(HUGE_PAGE, (size_t)rounded);
+#ifdef MADV_HUGEPAGE
+    if (p) (void)madvise(p, (size_t)rounded, MADV_HUGEPAGE);
+#endif
+    return p;
+}
+
 static gn_status *block(int64_t count, size_t size, const char *what, void **out, int64_t *bytes)
 {
     *out = NULL;
@@ -23,7 +45,7 @@ static gn_status *block(int64_t count, size_t size, const char *what, void **out
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %s of %lld elements of %zu bytes cannot be addressed", what,
                 (long long)count, size);
     bool cut = fuse > 0 && --fuse == 0;
-    *out = cut ? NULL : aligned_alloc(GN_ALIGN, (size_t)*bytes);
+    *out = cut ? NULL : allocate(*bytes);
     if (!*out) GN_FAIL(GN_ERR_NOMEM, "out of memory: %s takes %lld bytes", what, (long long)*bytes);
     return NULL;
 }

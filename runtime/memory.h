@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { GN_ALIGN = 64 };
@@ -17,6 +18,9 @@ void gn_block_free(void *block); /* NULL is fine */
 
 /* `bytes` rounded up to a multiple of 64; false when that overflows or bytes is negative. */
 bool gn_round_up(int64_t bytes, int64_t *out);
+
+/* Should blocks of many megabytes lie in pages of 2 MiB, where the system has them?  Yes, unless this says no. */
+void gn_memory_huge_pages(bool on);
 
 /* For tests: the allocation that takes this counter from 1 to 0 fails (on this thread); 0: none does. */
 int64_t *gn_memory_fuse(void);

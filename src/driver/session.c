@@ -1,6 +1,7 @@
 #include "driver/session.h"
 
 #include "driver/session_impl.h"
+#include "runtime/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,7 @@ static gn_status *reorder(gn_session *s)
 static gn_status *start(gn_session *s)
 {
     double t0 = gn_now_ms();
+    gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
     GN_TRY(check_data(s));
     GN_TRY(make_graph(s));

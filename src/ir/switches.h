@@ -30,6 +30,7 @@
     X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \
     X(BY_SOURCE, "by-source", "values of a sparse matrix are kept a second time, by column")                           \
     X(ORDER, "order", "kernels run in an order that lowers the peak of memory")                                        \
+    X(HUGE_PAGES, "huge-pages", "large blocks of memory lie in pages of 2 MiB, which miss the TLB less")               \
     X(SHARE_ARENA, "share-arena",                                                                                      \
       "programs share the memory of temporaries; what no kernel reads of graph and data is freed")                     \
     X(ROW_BLOCKS, "row-blocks", "work that a row alone waits for is done step by step for several rows")               \
