@@ -234,7 +234,7 @@ class RaceTest(Fakes):
         self.assertNotIn("gone (", errors)
         (self.out / "README.md").unlink()
         self.assertEqual(self.race("--report")[0], 0)
-        self.assertIn("## both", self.page())
+        self.assertRegex(self.page(), r"## both\n\n.*, gnnc at \S+\.\n")
 
     def test_time_that_is_over(self):
         _, _, errors = self.race("plain", "both", "--minutes", "0")

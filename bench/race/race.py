@@ -102,7 +102,7 @@ class Race:
         if not self.s.keep:
             shutil.rmtree(self.cache, ignore_errors=True)
         return {"workload": self.w.__dict__, "meta": self.meta, "rows": self.rows, "round_trip": [t for t in trips if t],
-                "loss": self.loss, "date": machine.now(), "load": machine.load()}
+                "loss": self.loss, "date": machine.now(), "load": machine.load(), "revision": machine.revision()}
 
     def against(self, name, make):
         """Another gnnc, in turn with the first."""

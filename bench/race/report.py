@@ -144,7 +144,7 @@ def page(name, result):
     lines = [f"## {name}", ""]
     lines += [f"{w['model']} on {w['data']} ({result['meta']['nodes']} nodes, {result['meta']['edges']} edges, "
               f"{result['meta']['features']} features): one {what}, {w['threads']} thread(s), dropout {w['p']:g}"
-              f"{', ' + options if options else ''}. {result['date']}, load {result['load'][0]}.", ""]
+              f"{', ' + options if options else ''}. {result['date']}, load {result['load'][0]}, gnnc at {result['revision']}.", ""]
     if result.get("round_trip"):
         trips = " and ".join(f"{trip['median_ns']:.0f} ns" for trip in result["round_trip"])
         lines += [f"Round trip between two cores around the batch: {trips}.", ""]
