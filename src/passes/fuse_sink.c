@@ -13,6 +13,7 @@ typedef struct sinking {
     uint32_t *first; /* by value: its users, in user[first[v] .. first[v + 1]) */
     gir_id *user;
     int64_t more; /* bytes a row of operands that would have to be stored */
+    bool alike;   /* elements are read where they lie: views that move them are in the way */
     uint8_t *seen;
 } sinking;
 
@@ -95,6 +96,7 @@ static bool movable(sinking *z, gir_id v, gir_space_id space)
         }
         gir_class cls = gir_ops[gir_at(z->p, o)->op].cls;
         if (cls == GIR_CLASS_EDGE || cls == GIR_CLASS_RANDOM || !movable(z, o, space)) return false;
+        if (z->alike && cls != GIR_CLASS_LEAF && !fu_is_identity_view(z->p, o)) return false;
     }
     return true;
 }
@@ -105,6 +107,28 @@ static void note_reader(sinking *z, gir_id v, uint32_t r)
     for (uint32_t k = 0; k < z->f->readers.n; k++)
         if (z->f->readers.p[k].value == v && z->f->readers.p[k].region == r) return;
     GN_PUSH(z->arena, z->f->readers, ((fu_reader){v, r}));
+}
+
+/* Do readers of v read its elements where they lie? */
+static bool read_alike(const sinking *z, gir_id v)
+{
+    bool all = true;
+    for (uint32_t k = z->first[v]; all && k < z->first[v + 1]; k++) {
+        gir_id u = z->user[k];
+        bool same = fu_elems(z->p, u) == fu_elems(z->p, v);
+        all = gir_ops[gir_at(z->p, u)->op].cls == GIR_CLASS_MAP ? same : fu_is_identity_view(z->p, u);
+        if (z->f->place[u] == FU_INLINE) all = all && read_alike(z, u);
+    }
+    return all;
+}
+
+/* Has region r a place for v, which members of it read?  A product stays the first member of its region. */
+static bool takes(sinking *z, const region *r, gir_id v)
+{
+    if (r->space != gir_type_of(z->p, v)->space) return false;
+    z->alike = r->kind == RG_GEMM;
+    return r->kind == RG_ROWS ||
+           (r->kind == RG_GEMM && v > r->members.p[0] && fu_elems(z->p, v) == r->n && read_alike(z, v));
 }
 
 static void store_operands(sinking *z, gir_id v, uint32_t to)
@@ -150,7 +174,7 @@ static void sink(sinking *z, gir_id v)
     int32_t to = -1;
     if (!one_reader(z, v, n->type.space, &to) || to < 0 || to == f->region_of[v]) return;
     const region *r = &f->regions.p[to];
-    if (r->kind != RG_ROWS || r->space != n->type.space || f->regions.p[f->region_of[v]].members.n == 1) return;
+    if (!takes(z, r, v) || f->regions.p[f->region_of[v]].members.n == 1) return;
     z->more = 0;
     z->seen = GN_NEW_N(z->arena, uint8_t, v);
     int64_t less = fu_elems(z->p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);

@@ -38,6 +38,7 @@ typedef struct gn_pass_options {
     X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \
     X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
+    X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
     X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
     X(clean, 1, "simplify again")
 

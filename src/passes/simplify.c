@@ -158,12 +158,32 @@ static gir_id simplify_logic(const site *s, gir_id a, gir_id b)
     return 0;
 }
 
+/* A product where `cond` is known: factors that it makes 0 on the other side are what they are on this one.  Gradients of
+ * selects are such products.  Looks at nothing else: what others read too is not to be computed twice. */
+static gir_id known(const site *s, gir_id v, gir_id cond, bool holds, int depth)
+{
+    const gir_node n = *def(s, v);
+    if (n.op == GIR_SELECT && operand(s, v, 0) == cond && equals(s, operand(s, v, holds ? 2 : 1), 0))
+        return operand(s, v, holds ? 1 : 2);
+    if ((n.op != GIR_MUL && n.op != GIR_NEG) || depth == 0) return v;
+    gir_id in[2] = {0};
+    bool same = true;
+    for (int k = 0; k < n.n_in; k++) {
+        in[k] = known(s, operand(s, v, k), cond, holds, depth - 1);
+        same = same && in[k] == operand(s, v, k);
+    }
+    return same ? v : gn_rewrite_share(s->r, (gir_op)n.op, n.n_in, in, &n.attr, &n.type);
+}
+
 static gir_id simplify_select(const site *s)
 {
     double c;
     gir_id cond = s->in[0], a = s->in[1], b = s->in[2];
     if (is_const(s, cond, &c)) return c != 0 ? a : b;
     if (a == b) return a;
+    gir_id yes = known(s, a, cond, true, 3), no = known(s, b, cond, false, 3);
+    if (yes != a || no != b)
+        return gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){cond, yes, no}, NULL, &s->type);
     if (def(s, cond)->op != GIR_NOT) return 0;
     return gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){operand(s, cond, 0), b, a}, NULL, &s->type);
 }

@@ -97,6 +97,13 @@ static const struct {
     {"select %4, %2, %6\n %16 = select %4, %6, %2\n %17 = add %15, %16", "x"},
     {"select %4, %2, %6\n %16 = select %4, %3, %6\n %17 = add %15, %16",
      "add(select(c, x, 0:node f32[2, 3]), select(c, y, 0:node f32[2, 3]))"}, /* the same side */
+    {"select %4, %6, %3\n %16 = mul %15, %2\n %17 = select %4, %2, %16", "select(c, x, mul(y, x))"},
+    {"select %4, %3, %6\n %16 = mul %2, %15\n %17 = neg %16\n %18 = select %4, %17, %2",
+     "select(c, neg(mul(x, y)), x)"},
+    {"select %4, %3, %6\n %16 = mul %15, %2\n %17 = select %4, %2, %16",
+     "select(c, x, mul(select(c, y, 0:node f32[2, 3]), x))"}, /* the side that is 0 */
+    {"select %4, %6, %3\n %16 = exp %15\n %17 = select %4, %2, %16",
+     "select(c, x, exp(select(c, 0:node f32[2, 3], y)))"}, /* no product: others may read it */
     {"cast %2 : node f32[2, 3]", "x"},
     {"cast %2 : node f64[2, 3]\n %16 = cast %15 : node f32[2, 3]", "x"},
     {"cast %2 : node f16[2, 3]\n %16 = cast %15 : node f32[2, 3]", "cast(cast(x to node f16[2, 3]) to node f32[2, 3])"},

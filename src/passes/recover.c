@@ -1,0 +1,134 @@
+/* recover: what a value that is in memory anyway tells is not stored beside it.
+ * Needs: gradients have been taken.  Keeps: all outputs.  Breaks: nothing; dead values are left behind.
+ *
+ * For y = select(x > 0, x, e) with e never positive (relu, leaky relu, elu, selu), y > 0 says the same as x > 0, and where
+ * it does not hold, y is e.  Gradients of such functions are selects by x > 0 that read e: they are made to read y alone
+ * where a matrix product or an edge reads y, which is what keeps it in memory.  Otherwise x > 0 is a byte to y's four:
+ * declines. */
+#include "passes/passes.h"
+#include "passes/rewrite.h"
+
+enum { DEEPEST = 4 };
+
+typedef struct chosen {
+    gir_id cond, x, e, y; /* in the new program */
+} chosen;
+
+typedef struct recovering {
+    gn_rewrite r;
+    bool *in_memory; /* by value of the old program */
+    GN_VEC(chosen) all;
+} recovering;
+
+static bool number(const gir_program *p, gir_id v, double *x)
+{
+    *x = gir_at(p, v)->attr.f;
+    return gir_at(p, v)->op == GIR_CONST;
+}
+
+static bool is_positive_test(const gir_program *p, gir_id cond, gir_id x)
+{
+    double zero;
+    return gir_at(p, cond)->op == GIR_GT && gir_in(p, cond, 0) == x && number(p, gir_in(p, cond, 1), &zero) &&
+           zero == 0;
+}
+
+/* Is v never above 0?  (NaN is not.) */
+static bool never_positive(const gir_program *p, gir_id v, int depth)
+{
+    double c;
+    const gir_node *n = gir_at(p, v);
+    if (number(p, v, &c)) return c <= 0;
+    if (depth == DEEPEST) return false;
+    switch ((gir_op)n->op) {
+    case GIR_EXPM1: return never_positive(p, gir_in(p, v, 0), depth + 1);
+    case GIR_MIN: return never_positive(p, gir_in(p, v, 0), depth + 1) || never_positive(p, gir_in(p, v, 1), depth + 1);
+    case GIR_MUL:
+        for (int k = 0; k < 2; k++)
+            if (number(p, gir_in(p, v, k), &c) && c >= 0) return never_positive(p, gir_in(p, v, 1 - k), depth + 1);
+        return false;
+    case GIR_SELECT:
+        return never_positive(p, gir_in(p, v, 1), depth + 1) &&
+               (is_positive_test(p, gir_in(p, v, 0), gir_in(p, v, 2)) || never_positive(p, gir_in(p, v, 2), depth + 1));
+    default: return false;
+    }
+}
+
+static bool views_of_itself(gir_op op) { return op == GIR_RESHAPE || op == GIR_DETACH; }
+
+/* Values that products and edges read, through reshapes. */
+static void find_in_memory(recovering *z)
+{
+    const gir_program *p = z->r.from;
+    for (gir_id v = p->nodes.n; v-- > 1;) {
+        const gir_node *n = gir_at(p, v);
+        for (int k = 0; k < n->n_in; k++)
+            if (n->op == GIR_MATMUL || n->op == GIR_GATHER || (views_of_itself((gir_op)n->op) && z->in_memory[v]))
+                z->in_memory[gir_in(p, v, k)] = true;
+    }
+    for (uint32_t k = 0; k < p->outputs.n; k++) z->in_memory[p->outputs.p[k].value] = true;
+}
+
+static void note(recovering *z, gir_id v)
+{
+    const gir_program *to = z->r.to;
+    gir_id y = z->r.map[v];
+    if (gir_at(to, y)->op != GIR_SELECT || !z->in_memory[v]) return;
+    chosen c = {gir_in(to, y, 0), gir_in(to, y, 1), gir_in(to, y, 2), y};
+    if (!gn_elem_is_float((gn_elem)gir_type_of(to, y)->elem) || !is_positive_test(to, c.cond, c.x)) return;
+    if (never_positive(to, c.e, 0)) GN_PUSH(to->arena, z->all, c);
+}
+
+/* v with y for e, where e is an operand of a few operators down. */
+static gir_id with_y(recovering *z, const chosen *c, gir_id v, int depth)
+{
+    const gir_node n = *gir_at(z->r.to, v);
+    double number_of;
+    if (v == c->e && !number(z->r.to, v, &number_of)) return c->y;
+    if (gir_ops[n.op].cls != GIR_CLASS_MAP || n.n_in == 0 || n.n_in > 3 || depth == DEEPEST) return v;
+    gir_id in[3];
+    bool same = true;
+    for (int k = 0; k < n.n_in; k++) {
+        in[k] = with_y(z, c, gir_in(z->r.to, v, k), depth + 1);
+        same = same && in[k] == gir_in(z->r.to, v, k);
+    }
+    return same ? v : gn_rewrite_share(&z->r, (gir_op)n.op, n.n_in, in, &n.attr, &n.type);
+}
+
+/* A later select by the same condition. */
+static gir_id rewritten(recovering *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->r.from, v);
+    if (n->op != GIR_SELECT) return 0;
+    gir_id cond = z->r.map[gir_in(z->r.from, v, 0)], yes = z->r.map[gir_in(z->r.from, v, 1)],
+           no = z->r.map[gir_in(z->r.from, v, 2)];
+    for (uint32_t k = 0; k < z->all.n; k++) {
+        const chosen *c = &z->all.p[k];
+        if (c->cond != cond || (c->x == yes && c->e == no)) continue;
+        gir_type t = *gir_type_of(z->r.to, c->y);
+        gir_id zero = gn_rewrite_make(&z->r, GIR_CONST, 0, NULL, &(gir_attr){.f = 0}, &t);
+        gir_id positive = gn_rewrite_make(&z->r, GIR_GT, 2, (const gir_id[]){c->y, zero}, NULL, NULL);
+        no = with_y(z, c, no, 0);
+        return gn_rewrite_make(&z->r, GIR_SELECT, 3, (const gir_id[]){positive, yes, no}, NULL, NULL);
+    }
+    return 0;
+}
+
+gn_status *gn_run_recover(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    (void)opt;
+    recovering z = {.r = gn_rewrite_new(a, in), .in_memory = GN_NEW_N(a, bool, in->nodes.n)};
+    find_in_memory(&z);
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        z.r.to->loc = gir_at(in, v)->loc;
+        gir_id to = rewritten(&z, v);
+        if (to)
+            z.r.map[v] = to;
+        else
+            gn_rewrite_copy(&z.r, v);
+        note(&z, v);
+    }
+    gn_rewrite_outputs(&z.r);
+    *out = z.r.to;
+    return NULL;
+}
