@@ -41,7 +41,8 @@ asan tsan: %: setup-check
 	cmake --build build-$@ -j$(JOBS)
 	ctest --preset $@ -j$(JOBS)
 
-# Faults planted one at a time; an hour. MUTATE="--build DIR --share 1/2" in one terminal and 2/2 in another: half of that.
+# Faults planted one at a time, two to fifteen seconds each. MUTATE="--build DIR --share 1/2" in one terminal and 2/2 in
+# another: half of that; --new with the same DIR: only those that it has not seen caught.
 mutate: setup-test
 	python3 tests/mutate/mutate.py $(MUTATE)
 

@@ -37,6 +37,10 @@ static const char prelude[] = "  space node node ?\n"
 
 #define PRODUCT " %30 = matmul %29, %9\n"
 #define WIDE "%21 = state \"u.any\" : f32[6, 9]\n %22 = matmul %4, %21\n "
+/* y[dst] . x[src] as %22, a number of the edge as %24 */
+#define DOT                                                                                                            \
+    "%21 = mul %13, %12\n %22 = reduce %21 {axes = 1}\n %23 = slice %6 {axis = 0, start = 2} : edge f32[1]\n"          \
+    " %24 = reshape %23 : edge f32[]\n "
 #define SUM " %30 = scatter %1, %29 {end = 1, red = 0}\n"
 
 static const char *const rules[][2] = {
@@ -99,6 +103,36 @@ static const char *const rules[][2] = {
     {"a softmax",
      "%21 = exp %6\n %22 = scatter %1, %21 {end = 1}\n %23 = gather %1, %22 {end = 1}\n %24 = div %21, %23\n"
      " %29 = mul %24, %14\n" SUM},
+    {"factors seen through different views",
+     "%21 = slice %13 {axis = 0, start = 0} : edge f32[2]\n %22 = slice %13 {axis = 0, start = 3} : edge f32[2]\n"
+     " %23 = reshape %21 : edge f32[2, 1]\n %24 = broadcast %23 : edge f32[2, 2]\n"
+     " %25 = broadcast %22 : edge f32[2, 2]\n %26 = mul %24, %25\n %27 = slice %6 {axis = 0, start = 1} : edge f32[4]\n"
+     " %28 = reshape %27 : edge f32[2, 2]\n %29 = mul %26, %28\n" SUM},
+    {"the row's vectors seen through different views",
+     "%21 = state \"t.any\" : f32[6, 2]\n %22 = matmul %4, %21\n %23 = gather %1, %22 {end = 1}\n"
+     " %24 = reshape %23 : edge f32[2, 1]\n %25 = broadcast %24 : edge f32[2, 2]\n"
+     " %26 = broadcast %23 : edge f32[2, 2]\n %27 = mul %25, %26\n"
+     " %28 = slice %6 {axis = 0, start = 1} : edge f32[4]\n %31 = reshape %28 : edge f32[2, 2]\n"
+     " %29 = mul %27, %31\n" SUM},
+    /* factor: dot products */
+    {"a dot product of the ends", DOT "%29 = mul %22, %24\n" SUM},
+    {"a dot product of the ends, by source", DOT "%29 = mul %22, %24\n %30 = scatter %1, %29 {end = 0, red = 0}\n"},
+    {"divided by a dot product", DOT "%25 = abs %22\n %29 = div %24, %25\n" SUM},
+    {"a difference of dot products",
+     DOT "%25 = mul %13, %14\n %26 = reduce %25 {axes = 1}\n %27 = sub %22, %26\n %29 = mul %27, %24\n" SUM},
+    {"a difference of a dot product and a number of the edge", DOT "%25 = sub %24, %22\n %29 = mul %25, %15\n" SUM},
+    {"a negated dot product", DOT "%25 = neg %22\n %29 = mul %25, %24\n" SUM},
+    {"a scaled dot product",
+     DOT "%25 = const {value = 3} : edge f32[]\n %26 = mul %25, %22\n %29 = mul %26, %24\n" SUM},
+    {"a largest product is no dot product",
+     "%21 = mul %13, %12\n %22 = reduce %21 {red = 1, axes = 1}\n %23 = slice %6 {axis = 0, start = 2} : edge f32[1]\n"
+     " %24 = reshape %23 : edge f32[]\n %29 = mul %22, %24\n" SUM},
+    {"a dot product that is repeated",
+     DOT "%25 = reshape %22 : edge f32[1]\n %26 = broadcast %25 : edge f32[6]\n %29 = mul %26, %6\n" SUM},
+    {"a softmax's gradient",
+     "%21 = exp %6\n %22 = scatter %1, %21 {end = 1}\n %23 = gather %1, %22 {end = 1}\n %24 = div %21, %23\n"
+     " %25 = mul %24, %12\n %26 = scatter %1, %25 {end = 1}\n %27 = mul %24, %13\n %28 = mul %27, %12\n"
+     " %31 = mul %28, %24\n %29 = sub %28, %31\n" SUM},
     /* reassociate */
     {"a product of a sum", "%30 = matmul %18, %9\n"},
     {"a product of a maximum", "%29 = scatter %1, %12 {end = 1, red = 1}\n" PRODUCT},
