@@ -46,7 +46,7 @@ class Race:
         self.check_steps = 2 if self.big else 5
 
     def make_gnnc(self, name="gnnc", more=(), threads=None):
-        gnnc = Gnnc(name, self.s.gnnc, self.w, self.cases.model(self.w), self.data, self.case, {"GNNC_CACHE_DIR": str(self.cache / name)},
+        gnnc = Gnnc(name, self.s.gnnc, self.w, self.cases.model(self.w), self.data, self.case, {"GNNC_CACHE": "1", "GNNC_CACHE_DIR": str(self.cache / name)},
                     [*self.s.gnnc_args, *more, *(["--threads", str(threads)] if threads else [])], timeout=self.s.timeout * 2)
         return gnnc
 
