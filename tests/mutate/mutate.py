@@ -42,6 +42,8 @@ QUICK = (RULES, some("test_random_forward", 64), SMALL, some("test_random_gradie
 LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN_CASE": "rows"}),
         some("test_random_forward", 400), some("test_random_gradient", 200))
 ROOMS = (
+    ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
+    ("src/driver/code.c", (("test_code_cache", {}),), True),
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
         *QUICK, *LONG), True),
