@@ -8,9 +8,9 @@
 typedef struct trainer {
     gir_program *p;
     const gn_train_spec *spec;
-    gir_id t;           /* the step, i64[], from 0 */
-    gir_id lr;          /* f64[] */
-    gir_id size, root2; /* f64[]: lr / (1 - beta1^(t+1)), sqrt(1 - beta2^(t+1)) */
+    gir_id t;         /* the step, i64[], from 0 */
+    gir_id lr;        /* f64[] */
+    gir_id size, eps; /* f64[]: with r = sqrt(1 - beta2^(t+1)): lr r / (1 - beta1^(t+1)), eps r */
 } trainer;
 
 typedef struct trained {
@@ -97,8 +97,9 @@ static void begin_step(trainer *t)
     t->t = state(t, "rng.step", &counter);
     t->lr = learning_rate(t);
     if (t->spec->optimizer == GN_SGD) return;
-    t->size = op2(t, GIR_DIV, t->lr, bias_correction(t, t->spec->beta1));
-    t->root2 = gir_op1(t->p, GIR_SQRT, bias_correction(t, t->spec->beta2));
+    gir_id root = gir_op1(t->p, GIR_SQRT, bias_correction(t, t->spec->beta2));
+    t->size = op2(t, GIR_DIV, op2(t, GIR_MUL, t->lr, root), bias_correction(t, t->spec->beta1));
+    t->eps = scale(t, root, t->spec->eps);
 }
 
 static void end_step(trainer *t)
@@ -172,7 +173,8 @@ static gir_id sgd(trainer *t, const trained *x)
     return op2(t, GIR_SUB, x->w, op2(t, GIR_MUL, spread(t, t->lr, x->w), g));
 }
 
-/* m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;  w -= lr / bc1 * m / (sqrt(v) / sqrt(bc2) + eps) */
+/* m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2;  w -= lr / bc1 * m / (sqrt(v) / r + eps), where
+ * r = sqrt(bc2) is taken to the scalars: w -= lr r / bc1 * m / (sqrt(v) + eps r), one division an element */
 static gir_id adam(trainer *t, const trained *x)
 {
     const gn_train_spec *s = t->spec;
@@ -188,8 +190,7 @@ static gir_id adam(trainer *t, const trained *x)
     v = op2(t, GIR_ADD, scale(t, v, s->beta2), scale(t, op2(t, GIR_MUL, g, g), 1 - s->beta2));
     update(t, m_name, m);
     update(t, v_name, v);
-    gir_id root = op2(t, GIR_DIV, gir_op1(t->p, GIR_SQRT, v), spread(t, t->root2, w));
-    gir_id denominator = op2(t, GIR_ADD, root, like(t, w, s->eps));
+    gir_id denominator = op2(t, GIR_ADD, gir_op1(t->p, GIR_SQRT, v), spread(t, t->eps, w));
     return op2(t, GIR_SUB, w, op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, w), m), denominator));
 }
 
