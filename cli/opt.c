@@ -6,6 +6,7 @@
 #include "ir/kir_simplify.h"
 #include "passes/passes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static gn_status *unknown_pass(const char *name)
@@ -20,7 +21,18 @@ static gn_status *unknown_pass(const char *name)
             near ? near : "", near ? "'?" : "");
 }
 
-/* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run. */
+static gn_status *read_levels(const char *text, int *out)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (end == text || *end || n < 0 || n > GN_MOST_LEVELS)
+        GN_FAIL(GN_ERR_USAGE, "-D levels=%s: expected a number from 0 to %d", text, GN_MOST_LEVELS);
+    *out = (int)n;
+    return NULL;
+}
+
+/* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run; -D levels=N: of rows that
+ * restrict_rows may pick. */
 static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
 {
     gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
@@ -30,10 +42,12 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
         const char *d = cli->opt.defines.p[k];
         if (strncmp(d, "sparse=", 7) == 0)
             sparse[o.n_sparse++] = d + 7;
+        else if (strncmp(d, "levels=", 7) == 0)
+            GN_TRY(read_levels(d + 7, &o.levels));
         else if (strncmp(d, "fixed=", 6) == 0)
             fixed[o.n_fixed++] = d + 6;
         else
-            GN_FAIL(GN_ERR_USAGE, "-D %s: expected sparse=NAME or fixed=NAME", d);
+            GN_FAIL(GN_ERR_USAGE, "-D %s: expected sparse=NAME, fixed=NAME or levels=N", d);
     }
     o.sparse = sparse;
     o.fixed = fixed;
@@ -108,7 +122,8 @@ const gn_command gn_command_opt = {
     .about = "Reads tensor IR as text, runs passes over it and prints what they leave; - reads standard input.\n"
              "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and `lower` kernels,\n"
              "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
-             "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same in every run.\n",
+             "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same in every run, and\n"
+             "-D levels=N that restrict_rows may pick rows up to N levels from a mask.\n",
     .examples = "  gnnc opt f.gir                            the pipeline of the default mode\n"
                 "  gnnc opt f.gir --passes simplify,factor   two passes\n"
                 "  gnnc opt f.gir --passes simplify,lower    the kernels\n"

@@ -135,9 +135,35 @@ void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n)
     gn_json_end(j);
 }
 
+/* How many rows each pick has that a unit uses, least first. */
+static void print_picks(const char *name, const gn_unit *u)
+{
+    enum { MOST = 64 };
+    const gn_instance *in[] = {u->prepare, u->instance};
+    int64_t rows[MOST], of = 0;
+    int n = 0;
+    for (int i = 0; i < 2; i++) {
+        const gn_artifact *a = !in[i] ? NULL : i ? u->code->artifact : u->prepare_code->artifact;
+        for (int k = 0; a && k < a->n_graphs && n < MOST; k++) {
+            if (a->graphs[k].how != GN_SUBSET && a->graphs[k].how != GN_GROW) continue;
+            const gn_graph *g = gn_instance_graph(in[i], k);
+            int at = n;
+            while (at > 0 && rows[at - 1] > g->n_dst) at--;
+            if (at > 0 && rows[at - 1] == g->n_dst) continue;
+            memmove(rows + at + 1, rows + at, (size_t)(n++ - at) * sizeof *rows);
+            rows[at] = g->n_dst;
+            of = g->n_src;
+        }
+    }
+    if (n) fprintf(stderr, "%s, rows that are computed, by level:", name);
+    for (int k = 0; k < n; k++) fprintf(stderr, " %lld", (long long)rows[k]);
+    if (n) fprintf(stderr, " of %lld\n", (long long)of);
+}
+
 void gn_cli_profile(const char *name, const gn_unit *u)
 {
     if (!u->instance) return;
+    print_picks(name, u);
     int n = u->code->artifact->n_launches;
     int64_t runs = 0, *ns = calloc((size_t)n + 1, sizeof *ns);
     if (!ns) return;

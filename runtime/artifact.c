@@ -38,8 +38,16 @@ static gn_status *check_graphs(const gn_artifact *a)
         const gn_graph_slot *g = &a->graphs[k];
         if (g->arrays >> GN_GRAPH_ARRAY_COUNT) BAD("artifact %s: graph %d asks for unknown arrays", a->name, k);
         if (g->name || g->pattern_of) continue;
+        if ((unsigned)g->how > GN_RESTRICT) BAD("artifact %s: graph %d is derived in no known way", a->name, k);
+        if (g->how == GN_SUBSET) {
+            if (!g->mask_of) BAD("artifact %s: graph %d picks rows by no mask", a->name, k);
+            continue;
+        }
         if (!within(g->parent, k)) BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->parent);
-        if ((unsigned)g->how > GN_REVERSE) BAD("artifact %s: graph %d is derived in no known way", a->name, k);
+        int least = g->how == GN_GROW ? 0 : -1;
+        for (int j = 0; g->how >= GN_GROW && j < (g->how == GN_GROW ? 1 : 2); j++)
+            if (g->with[j] < least || g->with[j] >= k)
+                BAD("artifact %s: graph %d comes from graph %d", a->name, k, g->with[j]);
     }
     return NULL;
 }

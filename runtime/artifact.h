@@ -79,8 +79,10 @@ typedef struct gn_sym {
 
 typedef struct gn_graph_slot {
     const char *name; /* bound by name; NULL for a derived one */
-    int parent;       /* derived: from this graph */
+    int parent;       /* derived: from this graph; unused for SUBSET */
     gn_graph_derive how;
+    int with[2]; /* GROW: [0] the graph along which; RESTRICT: the picks of sources and destinations, -1: none */
+    const char *mask_of;    /* SUBSET: the input of this name, bool, one a row */
     const char *pattern_of; /* not NULL: the pattern of the input of this name, bound as CSR */
     unsigned arrays;        /* bit set of gn_graph_array that launches use */
 } gn_graph_slot;

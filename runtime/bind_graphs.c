@@ -17,11 +17,19 @@ static gn_status *find_graph(const gn_instance *in, int number, int n, const gn_
             slot->pattern_of ? "no sparse matrix is bound for input" : "nothing is bound for graph", name);
 }
 
-static gn_derived *find_shared(const gn_instance *like, const gn_graph *parent, gn_graph_derive how)
+/* Is `d` the graph that `like` tells of? */
+static bool same_origin(const gn_derived *d, const gn_derived *like)
 {
-    for (int k = 0; like && k < like->artifact->n_graphs; k++) {
-        gn_derived *d = like->derived[k];
-        if (d && d->parent == parent && d->how == how) return d;
+    return d && d->how == like->how && d->mask == like->mask && d->parent[0] == like->parent[0] &&
+           d->parent[1] == like->parent[1] && d->parent[2] == like->parent[2];
+}
+
+static gn_derived *find_shared(const gn_instance *in, const gn_derived *like, const gn_binding *mask, gn_elem index)
+{
+    for (int k = 0; in && k < in->artifact->n_graphs; k++) {
+        gn_derived *d = in->derived[k];
+        if (!same_origin(d, like)) continue;
+        if (!mask || (d->graph->n_src == mask->rows && d->graph->index == index)) return d;
     }
     return NULL;
 }
@@ -33,22 +41,61 @@ static void release(gn_derived *d)
     gn_block_free(d);
 }
 
-static gn_status *derive(gn_instance *in, int number, const gn_instance *like)
+static gn_status *find_mask(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
+                            const gn_binding **out)
+{
+    for (int k = 0; k < n; k++)
+        if (strcmp(tensors[k].name, name) == 0) {
+            if (tensors[k].elem != GN_BOOL || tensors[k].row_elems != 1 || (!tensors[k].data && tensors[k].rows))
+                GN_FAIL(GN_ERR_DATA, "%s: '%s' is no mask: one bool a row is needed", in->artifact->name, name);
+            *out = &tensors[k];
+            return NULL;
+        }
+    GN_FAIL(GN_ERR_DATA, "%s: nothing is bound for '%s'", in->artifact->name, name);
+}
+
+/* What the indices of a pick must be: compiled code reads those of all graphs alike. */
+static gn_elem index_of(const gn_artifact *a)
+{
+    for (int k = 0; k < a->n_slots; k++)
+        if (a->slots[k].kind == GN_SLOT_GRAPH && a->slots[k].elem == GN_I64) return GN_I64;
+    return GN_I32;
+}
+
+static gn_status *make_derived(gn_derived *d, const gn_binding *mask, gn_elem index)
+{
+    switch (d->how) {
+    case GN_SUBSET: return gn_graph_subset(mask->rows, mask->data, index, &d->graph);
+    case GN_GROW: return gn_graph_grow(d->parent[0], d->parent[1], &d->graph);
+    case GN_RESTRICT: return gn_graph_restrict(d->parent[0], d->parent[1], d->parent[2], &d->graph);
+    default: return gn_graph_derived(d->parent[0], d->how, &d->graph);
+    }
+}
+
+static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *tensors, const gn_instance *like)
 {
     const gn_graph_slot *slot = &in->artifact->graphs[number];
-    const gn_graph *parent = in->graph[slot->parent];
-    gn_derived *d = find_shared(in, parent, slot->how);
-    if (!d) d = find_shared(like, parent, slot->how);
+    const gn_binding *mask = NULL;
+    gn_derived want = {.how = slot->how};
+    if (slot->how == GN_SUBSET)
+        GN_TRY(find_mask(in, slot->mask_of, n, tensors, &mask));
+    else
+        want.parent[0] = in->graph[slot->parent];
+    for (int k = 0; slot->how >= GN_GROW && k < (slot->how == GN_GROW ? 1 : 2); k++)
+        if (slot->with[k] >= 0) want.parent[k + 1] = in->graph[slot->with[k]];
+    want.mask = mask ? mask->data : NULL;
+    gn_elem index = index_of(in->artifact);
+    gn_derived *d = find_shared(in, &want, mask, index);
+    if (!d) d = find_shared(like, &want, mask, index);
     if (d) {
         atomic_fetch_add(&d->users, 1);
     } else {
         void *block;
         GN_TRY(gn_block_zeroed(1, sizeof *d, "derived graph", &block));
         d = block;
+        *d = want;
         atomic_init(&d->users, 1);
-        d->parent = parent;
-        d->how = slot->how;
-        gn_status *s = gn_graph_derived(parent, slot->how, &d->graph);
+        gn_status *s = make_derived(d, mask, index);
         if (s) {
             gn_block_free(d);
             return s;
@@ -109,7 +156,7 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
     const gn_artifact *a = in->artifact;
     for (int k = 0; k < a->n_graphs; k++) {
         bool bound = a->graphs[k].name || a->graphs[k].pattern_of;
-        GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k]) : derive(in, k, like));
+        GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k]) : derive(in, k, n_tensors, tensors, like));
         unsigned arrays = a->graphs[k].arrays;
         for (int s = 0; s < a->n_slots; s++)
             if (a->slots[s].kind == GN_SLOT_GRAPH && a->slots[s].graph == k) arrays |= 1u << a->slots[s].array;

@@ -205,6 +205,9 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
         GN_TRY(gn_bind_check_data(in, k, data));
         found = true;
     }
+    for (int k = 0; k < a->n_graphs; k++)
+        if (a->graphs[k].mask_of && strcmp(a->graphs[k].mask_of, name) == 0)
+            GN_FAIL(GN_ERR_USAGE, "%s: '%s' picks rows: another mask needs another instance", a->name, name);
     if (!found) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
     for (int k = 0; k < a->n_slots; k++)
         if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);

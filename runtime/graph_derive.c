@@ -75,7 +75,7 @@ static void loop_rows(const gn_graph *g, gn_graph_derive how, const ranks *in_li
     }
 }
 
-static gn_status *derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge, gn_graph **out)
+gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge, gn_graph **out)
 {
     gn_elem index = gn_graph_index_for(n_src, n_dst, n_edge);
     if (g->index == GN_I64) index = GN_I64;
@@ -103,7 +103,7 @@ static gn_status *with_loops(const gn_graph *g, gn_graph_derive how, gn_graph **
         GN_FAIL(GN_ERR_NOMEM, "%s: %lld edges and a loop for each of %lld nodes cannot be counted", name[how],
                 (long long)kept, (long long)g->n_dst);
     if (loops) GN_TRY(find_ranks(g, &in_list));
-    gn_status *s = derived_blank(g, g->n_src, g->n_dst, n_edge, out);
+    gn_status *s = gn_graph_derived_blank(g, g->n_src, g->n_dst, n_edge, out);
     if (!s) loop_rows(g, how, &in_list, kept, *out);
     gn_block_free(in_list.dropped);
     return s;
@@ -111,7 +111,7 @@ static gn_status *with_loops(const gn_graph *g, gn_graph_derive how, gn_graph **
 
 static gn_status *reversed(const gn_graph *g, gn_graph **out)
 {
-    GN_TRY(derived_blank(g, g->n_dst, g->n_src, g->n_edge, out));
+    GN_TRY(gn_graph_derived_blank(g, g->n_dst, g->n_src, g->n_edge, out));
     gn_status *s = gn_sort_reversed(g, *out);
     if (s) {
         gn_graph_free(*out);
@@ -123,5 +123,6 @@ static gn_status *reversed(const gn_graph *g, gn_graph **out)
 gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how, gn_graph **out)
 {
     *out = NULL;
+    if (how > GN_REVERSE) GN_FAIL(GN_ERR_INTERNAL, "a pick of rows is derived from more than one graph");
     return how == GN_REVERSE ? reversed(g, out) : with_loops(g, how, out);
 }

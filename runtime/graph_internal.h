@@ -23,6 +23,10 @@ gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge);
 GN_NODISCARD gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k); /* not initialised */
 
+/* The same with FROM, for edges that come from those of g. */
+GN_NODISCARD gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge,
+                                               gn_graph **out);
+
 /* gn_graph_from_coo with indices of this width, which must hold them. */
 GN_NODISCARD gn_status *gn_graph_from_coo_as(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge,
                                              const int64_t *src, const int64_t *dst, gn_graph **out);

@@ -10,7 +10,8 @@
 /* A derived graph, by what it comes from; counted by the instances that hold it. */
 typedef struct gn_derived {
     atomic_int users;
-    const gn_graph *parent;
+    const gn_graph *parent[3]; /* as slots have them: parent, with[] */
+    const void *mask;          /* SUBSET */
     gn_graph_derive how;
     gn_graph *graph;
 } gn_derived;

@@ -18,6 +18,14 @@ typedef enum gn_graph_array {
     GN_GRAPH_ARRAY_COUNT
 } gn_graph_array;
 
-typedef enum gn_graph_derive { GN_SELF_LOOPS, GN_REMOVE_LOOPS, GN_REMAINING_LOOPS, GN_REVERSE } gn_graph_derive;
+typedef enum gn_graph_derive {
+    GN_SELF_LOOPS,
+    GN_REMOVE_LOOPS,
+    GN_REMAINING_LOOPS,
+    GN_REVERSE,
+    GN_SUBSET, /* of a mask, not of a graph */
+    GN_GROW,
+    GN_RESTRICT
+} gn_graph_derive;
 
 #endif

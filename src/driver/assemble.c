@@ -20,16 +20,29 @@ static int graph_number(assembler *z, gir_id g)
 {
     if (z->graph_of[g] >= 0) return z->graph_of[g];
     const gir_node *n = gir_at(z->p, g);
-    gn_graph_slot s = {.parent = -1};
+    gn_graph_slot s = {.parent = -1, .with = {-1, -1}};
     switch ((gir_op)n->op) {
     case GIR_GRAPH: s.name = n->attr.name; break;
     case GIR_PATTERN: s.pattern_of = gir_at(z->p, gir_in(z->p, g, 0))->attr.name; break;
     case GIR_SELF_LOOPS: s.how = GN_SELF_LOOPS; break;
     case GIR_REMOVE_LOOPS: s.how = GN_REMOVE_LOOPS; break;
     case GIR_REMAINING_LOOPS: s.how = GN_REMAINING_LOOPS; break;
+    case GIR_SUBSET:
+        s.how = GN_SUBSET;
+        s.mask_of = gir_at(z->p, gir_in(z->p, g, 0))->attr.name;
+        break;
+    case GIR_GROW:
+        s.how = GN_GROW;
+        s.with[0] = graph_number(z, gir_in(z->p, g, 1));
+        break;
+    case GIR_RESTRICT:
+        s.how = GN_RESTRICT;
+        if (n->attr.i[0] & 1) s.with[0] = graph_number(z, gir_in(z->p, g, 1));
+        if (n->attr.i[0] & 2) s.with[1] = graph_number(z, gir_in(z->p, g, n->n_in - 1));
+        break;
     default: s.how = GN_REVERSE; break;
     }
-    if (!s.name && !s.pattern_of) s.parent = graph_number(z, gir_in(z->p, g, 0));
+    if (!s.name && !s.pattern_of && !s.mask_of) s.parent = graph_number(z, gir_in(z->p, g, 0));
     z->graph_of[g] = (int)z->graphs.n;
     GN_PUSH(z->arena, z->graphs, s);
     return z->graph_of[g];
@@ -48,6 +61,11 @@ static gn_status *find_rows(assembler *z, gir_space_id s, gn_sym *out)
     if (space->size >= 0) {
         out->kind = GN_SYM_CONST;
         out->value = space->size;
+        return NULL;
+    }
+    if (space->graph) { /* picked rows */
+        out->kind = GN_SYM_N_DST;
+        out->graph = graph_number(z, space->graph);
         return NULL;
     }
     for (gir_id v = 1; v < p->nodes.n; v++) {

@@ -71,12 +71,14 @@ static gn_compile_options options_of(builder *z, bool fixed)
 
 /* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
  * where it finds little left to do. */
-static gn_status *compile_unit(builder *z, const gir_program *p, bool keep_data, gn_unit *u)
+static gn_status *compile_unit(builder *z, const gir_program *p, bool keep_data, int levels, gn_unit *u)
 {
     if (!p) return NULL;
     gn_compile_options o = options_of(z, keep_data);
     gir_program *whole, *prepare, *rest;
+    o.pass.levels = levels;
     GN_TRY(gn_passes_run(z->arena, p, &o.pass, &z->out->pass_count, &whole));
+    o.pass.levels = 0;
     prepare = NULL;
     rest = whole;
     if (!o.pass.eager && gn_is_on(o.pass.without.decisions, GN_DO_HOIST))
@@ -102,12 +104,14 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     builder z = {.arena = a, .opt = *opt, .out = out};
     double t0 = gn_now_ms();
     *out = (gn_build){0};
-    GN_TRY(compile_unit(&z, m->eval, false, &out->eval));
+    GN_TRY(compile_unit(&z, m->eval, false, 0, &out->eval));
     if (opt->train) {
         gn_pass_options o = options_of(&z, opt->fixed).pass;
+        o.levels = opt->train_levels;
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
-        GN_TRY(compile_unit(&z, out->step_gir, opt->fixed, &out->step));
-        GN_TRY(compile_unit(&z, m->val_loss, opt->fixed, &out->val_loss));
+        GN_TRY(compile_unit(&z, out->step_gir, opt->fixed, 0, &out->step));
+        if (m->val_loss)
+            GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), opt->fixed, opt->val_levels, &out->val_loss));
     }
     if (!opt->no_code) GN_TRY(make_code(&z));
     out->ms = gn_now_ms() - t0;

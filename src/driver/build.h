@@ -47,6 +47,8 @@ typedef struct gn_build_options {
     bool sanitize;      /* bounds checks in generated code */
     bool no_code;       /* no machine code: nothing can be run */
     int pass_limit;     /* -1: all */
+    int train_levels;   /* of rows that the training loss reads (passes/restrict_rows.c); 0: all rows are computed */
+    int val_levels;     /* the same of the validation loss */
     int threads;        /* that compile; 0: as many as there are processors */
     gn_without without; /* passes and decisions that are switched off */
     int n_hints;        /* sizes to expect, for schedules */
@@ -69,6 +71,10 @@ GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char 
 
 /* Everything but the image lives in the arena. */
 GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out);
+
+/* A loss program without its other outputs but what training updates: logits are there to be looked at, but nobody does
+ * after a step, and asking for them asks for all rows. */
+gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss);
 
 /* The loss program with gradients and optimizer. */
 GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out);

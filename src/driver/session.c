@@ -69,6 +69,10 @@ static gn_status *compile_all(gn_session *s)
                           .pass_limit = s->opt.pass_limit,
                           .without = s->opt.without,
                           .cache = s->opt.cache};
+    if (o.train && o.fixed) {
+        GN_TRY(gn_count_levels(s->graph, s->data->train_mask, &o.train_levels));
+        GN_TRY(gn_count_levels(s->graph, s->data->val_mask, &o.val_levels));
+    }
     o.hints = hints_of(s, &o.n_hints);
     return gn_build_model(s->arena, s->model, &o, &s->build);
 }

@@ -102,7 +102,15 @@ gir_id gir_append(gir_program *p, gir_op op, int n, const gir_id *in, const gir_
         gir_space *edge = &p->spaces.p[node.type.edge];
         if (edge->kind == GIR_EDGE && edge->graph == 0) edge->graph = id;
     }
+    if ((op == GIR_SUBSET || op == GIR_GROW) && node.type.dst < p->spaces.n && p->spaces.p[node.type.dst].graph == 0)
+        p->spaces.p[node.type.dst].graph = id;
     return id;
+}
+
+bool gir_is_pick(const gir_program *p, gir_id g)
+{
+    while (gir_at(p, g)->op == GIR_RESTRICT && gir_at(p, g)->attr.i[0] == 1) g = gir_in(p, g, 0);
+    return gir_at(p, g)->op == GIR_SUBSET || gir_at(p, g)->op == GIR_GROW;
 }
 
 gir_id gir_make(gir_program *p, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want,
@@ -228,7 +236,7 @@ void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_
 gir_id gir_space_source(const gir_program *p, gir_space_id s)
 {
     const gir_space *space = &p->spaces.p[s];
-    if (space->kind == GIR_EDGE) return space->graph;
+    if (space->kind == GIR_EDGE || space->graph) return space->graph;
     if (space->size >= 0) return 0;
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);

@@ -51,6 +51,16 @@ gn_status *gir_eval_UNCARRY(gir_eval_t *e)
     return NULL;
 }
 
+gn_status *gir_eval_TAKE(gir_eval_t *e)
+{
+    const gir_coo *pick = gir_arg(e, 0)->graph;
+    int64_t cols = e->out->cols, *from = GN_NEW_N(e->arena, int64_t, gir_count(e->out));
+    for (int64_t k = 0; k < pick->n_edge; k++)
+        for (int64_t c = 0; c < cols; c++) from[pick->dst[k] * cols + c] = pick->src[k] * cols + c;
+    gir_move(e, gir_in(e->p, e->v, 1), from);
+    return NULL;
+}
+
 gn_status *gir_eval_SAMPLE(gir_eval_t *e)
 {
     const gir_coo *g = gir_arg(e, 0)->graph;

@@ -101,3 +101,75 @@ gn_status *gir_eval_PATTERN(gir_eval_t *e)
     e->out->graph = sort_edges(e->arena, x->cols, x->rows, l.n, l.src, l.dst, NULL);
     return NULL;
 }
+
+/* The pick of the rows that are marked. */
+static gir_coo *pick(gn_arena *a, int64_t n, const bool *marked)
+{
+    int64_t m = 0, k = 0;
+    for (int64_t v = 0; v < n; v++) m += marked[v];
+    int64_t *src = GN_NEW_N(a, int64_t, m), *dst = GN_NEW_N(a, int64_t, m);
+    for (int64_t v = 0; v < n; v++) {
+        if (!marked[v]) continue;
+        src[k] = v;
+        dst[k] = k;
+        k++;
+    }
+    return gir_coo_new(a, n, m, m, src, dst);
+}
+
+gn_status *gir_eval_SUBSET(gir_eval_t *e)
+{
+    const gir_value *mask = gir_arg(e, 0);
+    bool *marked = GN_NEW_N(e->arena, bool, mask->rows);
+    for (int64_t v = 0; v < mask->rows; v++) marked[v] = mask->v[v] != 0;
+    e->out->graph = pick(e->arena, mask->rows, marked);
+    return NULL;
+}
+
+gn_status *gir_eval_GROW(gir_eval_t *e)
+{
+    const gir_coo *r = gir_arg(e, 0)->graph, *g = gir_arg(e, 1)->graph;
+    bool *marked = GN_NEW_N(e->arena, bool, r->n_src), *more = GN_NEW_N(e->arena, bool, r->n_src);
+    for (int64_t k = 0; k < r->n_edge; k++) marked[r->src[k]] = more[r->src[k]] = true;
+    for (int64_t k = 0; k < g->n_edge; k++)
+        if (marked[g->dst[k]]) more[g->src[k]] = true;
+    e->out->graph = pick(e->arena, r->n_src, more);
+    return NULL;
+}
+
+/* Which row of a pick is this row?  -1: not picked. */
+static int64_t *places(gn_arena *a, const gir_coo *r)
+{
+    int64_t *at = GN_NEW_N(a, int64_t, r->n_src);
+    for (int64_t v = 0; v < r->n_src; v++) at[v] = -1;
+    for (int64_t k = 0; k < r->n_edge; k++) at[r->src[k]] = k;
+    return at;
+}
+
+gn_status *gir_eval_RESTRICT(gir_eval_t *e)
+{
+    const gir_node *n = gir_node_at_hand(e);
+    const gir_coo *g = gir_arg(e, 0)->graph, *src = NULL, *dst = NULL;
+    if (n->attr.i[0] & 1) src = gir_arg(e, 1)->graph;
+    if (n->attr.i[0] & 2) dst = gir_arg(e, n->n_in - 1)->graph;
+    const int64_t *src_at = src ? places(e->arena, src) : NULL, *dst_at = dst ? places(e->arena, dst) : NULL;
+    gir_coo *out = GN_NEW(e->arena, gir_coo);
+    *out = (gir_coo){.n_src = src ? src->n_edge : g->n_src, .n_dst = dst ? dst->n_edge : g->n_dst};
+    out->src = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    out->dst = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    out->pos = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    out->from = GN_NEW_N(e->arena, int64_t, g->n_edge);
+    for (int64_t k = 0; k < g->n_edge; k++) {
+        int64_t s = src ? src_at[g->src[k]] : g->src[k], d = dst ? dst_at[g->dst[k]] : g->dst[k];
+        if (s < 0 || d < 0) continue;
+        out->src[out->n_edge] = s;
+        out->dst[out->n_edge] = d;
+        out->pos[out->n_edge] = g->pos[k];
+        out->from[out->n_edge++] = k;
+    }
+    if (gir_is_pick(e->p, e->v) && out->n_edge != g->n_edge)
+        GN_FAIL(GN_ERR_DATA, "restrict: %lld of %lld picked rows are not among those of the other pick",
+                (long long)(g->n_edge - out->n_edge), (long long)g->n_edge);
+    e->out->graph = out;
+    return NULL;
+}

@@ -8,7 +8,9 @@
 static int64_t user_row(const gir_eval_t *e, int64_t row)
 {
     const gir_space *s = &e->p->spaces.p[gir_node_at_hand(e)->type.space];
-    return s->kind == GIR_EDGE ? e->values[s->graph].graph->pos[row] : row;
+    if (s->graph == 0) return row;
+    const gir_coo *g = e->values[s->graph].graph;
+    return s->kind == GIR_EDGE ? g->pos[row] : g->src[row];
 }
 
 gn_status *gir_eval_IOTA(gir_eval_t *e)

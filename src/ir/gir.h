@@ -69,7 +69,7 @@ typedef struct gir_space {
     const char *name; /* unique in the program; "node", "edge", "edge.1", ... */
     gir_space_kind kind;
     int64_t size; /* known number of rows, or -1 */
-    gir_id graph; /* edge spaces: the graph value whose edges these are */
+    gir_id graph; /* edge spaces: the graph value whose edges these are; spaces of picked rows: the pick; else 0 */
 } gir_space;
 
 typedef struct gir_loc {
@@ -159,8 +159,12 @@ gir_id gir_graph(gir_program *p, const char *name, gir_space_id src, gir_space_i
 gir_id gir_leaf_by_name(const gir_program *p, gir_op op, const char *name);             /* 0 when absent */
 void gir_output_add(gir_program *p, gir_output_kind kind, const char *name, gir_id value);
 
-/* The value that tells how many rows a space has at run time: an edge space's graph, else the first graph or input over
- * the space.  0 where none is needed (none, a known size) or there is none.  Whoever drops values keeps this one. */
+/* Does a graph value pick rows: SUBSET, GROW, or such a one seen from other picked rows (RESTRICT of its sources)?  Edge k
+ * of a pick ends at row k. */
+bool gir_is_pick(const gir_program *p, gir_id g);
+
+/* The value that tells how many rows a space has at run time: an edge space's graph, a pick, else the first graph or
+ * input over the space.  0 where none is needed (none, a known size) or there is none.  Whoever drops values keeps this one. */
 gir_id gir_space_source(const gir_program *p, gir_space_id s);
 
 /* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`); spaces of `from`

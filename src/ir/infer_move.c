@@ -213,8 +213,8 @@ static bool made_from(gir_rule *r, int derived, int parent)
 {
     if (!graph_at(r, derived) || !graph_at(r, parent)) return false;
     const gir_node *d = gir_at(r->p, r->in[derived]);
-    bool is =
-        d->op == GIR_SELF_LOOPS || d->op == GIR_REMOVE_LOOPS || d->op == GIR_REMAINING_LOOPS || d->op == GIR_REVERSE;
+    bool is = d->op == GIR_SELF_LOOPS || d->op == GIR_REMOVE_LOOPS || d->op == GIR_REMAINING_LOOPS ||
+              d->op == GIR_REVERSE || d->op == GIR_RESTRICT;
     if (is && gir_in(r->p, r->in[derived], 0) == r->in[parent]) return true;
     return gir_misfit(r, "operand %d is not a graph derived from operand %d", derived + 1, parent + 1);
 }
@@ -237,6 +237,17 @@ bool gir_infer_UNCARRY(gir_rule *r)
     if (!made_from(r, 1, 0) || !rows_of(r, 2, gir_rule_in(r, 1)->edge) || !number(r, 2)) return false;
     *r->out = *gir_rule_in(r, 2);
     r->out->space = gir_rule_in(r, 0)->edge;
+    return true;
+}
+
+bool gir_infer_TAKE(gir_rule *r)
+{
+    if (!graph_at(r, 0)) return false;
+    if (!gir_is_pick(r->p, r->in[0])) return gir_misfit(r, "operand 1 is no pick of rows");
+    const gir_type *g = gir_rule_in(r, 0);
+    if (!rows_of(r, 1, g->src)) return false;
+    *r->out = *gir_rule_in(r, 1);
+    r->out->space = g->dst;
     return true;
 }
 

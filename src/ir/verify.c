@@ -1,7 +1,8 @@
 /* Verifier of the tensor IR.  What holds of every program:
  *   - values: the operator exists, has as many operands as it takes, and they come before it; attributes that it does
  *     not have are zero; the type is the one that inference gives;
- *   - rows: every edge space is the edge space of one graph, which comes before all values over it;
+ *   - rows: every edge space is the edge space of one graph, and every space of picked rows that of one pick, which comes
+ *     before all values over it;
  *   - names: leaves of one name are the same leaf; spaces have different names; outputs, and updates, too;
  *   - outputs are tensors that exist, and an update has the type of the state it replaces;
  *   - a location names a file that there is. */
@@ -24,9 +25,10 @@ static gn_status *verify_space(const gir_program *p, gir_space_id s)
     if (space->size < -1) BROKEN("space %s has %lld rows", space->name, (long long)space->size);
     if (space->kind == GIR_FEATURE && space->size < 0) BROKEN("feature space %s has no size", space->name);
     if (space->graph == 0) return NULL;
-    if (space->kind != GIR_EDGE) BROKEN("space %s has a graph and is no edge space", space->name);
-    if (space->graph >= p->nodes.n || !gir_at(p, space->graph)->type.is_graph ||
-        gir_at(p, space->graph)->type.edge != s)
+    const gir_node *g = space->graph < p->nodes.n ? gir_at(p, space->graph) : NULL;
+    bool picks = g && (g->op == GIR_SUBSET || g->op == GIR_GROW) && g->type.is_graph && g->type.dst == s;
+    if (space->kind != GIR_EDGE && !picks) BROKEN("space %s has a graph and is no edge space", space->name);
+    if (space->kind == GIR_EDGE && (!g || !g->type.is_graph || g->type.edge != s))
         BROKEN("%%%u is not the graph of edge space %s", space->graph, space->name);
     return NULL;
 }
@@ -37,6 +39,7 @@ static gn_status *verify_rows(const gir_program *p, gir_id v, gir_space_id s)
     const gir_space *space = &p->spaces.p[s];
     if (space->kind == GIR_EDGE && (space->graph == 0 || space->graph >= v))
         BROKEN("%%%u: the graph of edge space %s does not come before", v, space->name);
+    if (space->graph > v) BROKEN("%%%u: the pick of space %s does not come before", v, space->name);
     return NULL;
 }
 
@@ -83,6 +86,9 @@ static gn_status *verify_value(gir_program *p, gir_id v)
     if (n->type.is_graph && p->spaces.p[n->type.edge].graph != v)
         BROKEN("%%%u = %s: its edge space %s belongs to %%%u", v, op->text, p->spaces.p[n->type.edge].name,
                p->spaces.p[n->type.edge].graph);
+    if ((n->op == GIR_SUBSET || n->op == GIR_GROW) && p->spaces.p[n->type.dst].graph != v)
+        BROKEN("%%%u = %s: space %s belongs to %%%u", v, op->text, p->spaces.p[n->type.dst].name,
+               p->spaces.p[n->type.dst].graph);
     if (!n->type.is_graph) GN_TRY(verify_rows(p, v, n->type.space));
     if (n->op == GIR_SIZE) GN_TRY(verify_rows(p, v, (gir_space_id)n->attr.i[0]));
     if (n->loc.line && n->loc.file >= p->files.n) BROKEN("%%%u: its location is in no file", v);

@@ -136,6 +136,13 @@ bool gir_vjp_GATHER(gir_vjp *g)
     return true;
 }
 
+bool gir_vjp_TAKE(gir_vjp *g)
+{
+    gir_id pick = gir_vjp_in(g, 0);
+    g->ct_in[1] = gir_scatter(g->p, pick, gir_gather(g->p, pick, g->ct, GIR_DST), GIR_SRC, GIR_SUM);
+    return true;
+}
+
 bool gir_vjp_SCATTER(gir_vjp *g)
 {
     gir_id graph = gir_vjp_in(g, 0), x = gir_vjp_in(g, 1);

@@ -26,9 +26,10 @@ typedef struct fuser {
     uint64_t *reach; /* [cap][words]: reach[r] = regions that r depends on, directly or not */
     uint32_t words;
     GN_VEC(region) regions;
-    GN_VEC(dep) deps;  /* of the value at hand */
-    bool *floating;    /* REAL values that read no REAL value: placed with their first reader */
-    uint32_t *mark[2]; /* by value: last walk that came by, unaligned and aligned */
+    GN_VEC(dep) deps;         /* of the value at hand */
+    bool *floating;           /* REAL values that read no REAL value: placed with their first reader */
+    uint32_t *settled, round; /* floating values: last round of a search among them that came by */
+    uint32_t *mark[2];        /* by value: last walk that came by, unaligned and aligned */
     uint32_t walk;
 } fuser;
 
@@ -102,7 +103,7 @@ static fu_place place_of(const fuser *z, gir_id v)
     if (fu_is_identity_view(p, v)) return FU_INLINE;
     if (!gn_is_on(z->off, GN_DO_RECOMPUTE)) return FU_REAL;
     if (n->op == GIR_CARRY || n->op == GIR_UNCARRY) return FU_REAL;
-    if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE) return FU_INLINE;
+    if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE || n->op == GIR_TAKE) return FU_INLINE;
     if (n->type.space && fu_is_edge_space(p, n->type.space)) return keep_edge_value(z, v) ? FU_REAL : FU_INLINE;
     if (n->type.space == 0 && fu_elems(p, v) == 1 && cls == GIR_CLASS_MAP) return FU_INLINE;
     return FU_REAL;
@@ -151,7 +152,8 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
         if (n->op == GIR_GATHER) {
             if (k == 0) continue;
             same = aligned && r->graph && gir_in(p, v, 0) == r->graph && n->attr.i[0] == r->end;
-        } else if (n->op == GIR_SAMPLE || n->op == GIR_CARRY || n->op == GIR_UNCARRY || n->op == GIR_FROM_ROWS) {
+        } else if (n->op == GIR_SAMPLE || n->op == GIR_TAKE || n->op == GIR_CARRY || n->op == GIR_UNCARRY ||
+                   n->op == GIR_FROM_ROWS) {
             same = false;
         } else if (elementwise && gir_ops[n->op].cls == GIR_CLASS_VIEW && !fu_is_identity_view(p, v)) {
             same = false;
@@ -173,7 +175,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         const gir_type *t = gir_type_of(p, o);
         bool aligned;
         if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY || n->op == GIR_UNCARRY ||
-            n->op == GIR_SAMPLE)
+            n->op == GIR_SAMPLE || n->op == GIR_TAKE)
             aligned = false;
         else if (n->op == GIR_SCATTER)
             aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see below */
@@ -256,15 +258,45 @@ static fu_reason loops_differ(const fuser *z, const region *r, const region *own
     return !own->graph || !r->graph || (own->graph == r->graph && own->end == r->end) ? FU_AGREED : FU_GRAPH;
 }
 
-/* May the value whose dependences as a member of r are in z->deps join region r?  *shares: it reads something of r. */
-static fu_reason may_not_join(const fuser *z, uint32_t r, bool *shares)
+/* What `v` reads as a member of such a region, as a copy that lasts. */
+static dep *deps_of(fuser *z, const region *r, gir_id v, uint32_t *n)
 {
+    region with = *r;
+    find_deps(z, &with, v);
+    *n = z->deps.n;
+    dep *deps = GN_NEW_N(z->arena, dep, *n);
+    for (uint32_t k = 0; k < *n; k++) deps[k] = z->deps.p[k];
+    return deps;
+}
+
+/* Does a floating value read, itself or through others that float, what is computed after region r?  It floats since it
+ * read nothing else then; what it reads may have found its place since. */
+static bool reads_later(fuser *z, uint32_t r, gir_id v, uint32_t round)
+{
+    uint32_t n;
+    if (z->settled[v] == round) return false;
+    z->settled[v] = round;
+    const dep *deps = deps_of(z, &z->regions.p[r], v, &n);
+    for (uint32_t k = 0; k < n; k++) {
+        gir_id d = deps[k].value;
+        if (z->floating[d] ? reads_later(z, r, d, round) : reaches(z, (uint32_t)z->f->region_of[d], r)) return true;
+    }
+    return false;
+}
+
+/* May a value with these dependences, as a member of r, join region r?  *shares: it reads something of r. */
+static fu_reason may_not_join(fuser *z, uint32_t r, const dep *deps, uint32_t n, bool *shares)
+{
+    uint32_t round = ++z->round;
     *shares = false;
-    for (uint32_t k = 0; k < z->deps.n; k++) {
-        if (z->floating[z->deps.p[k].value]) continue;
-        uint32_t q = (uint32_t)z->f->region_of[z->deps.p[k].value];
+    for (uint32_t k = 0; k < n; k++) {
+        if (z->floating[deps[k].value]) {
+            if (reads_later(z, r, deps[k].value, round)) return FU_CYCLE;
+            continue;
+        }
+        uint32_t q = (uint32_t)z->f->region_of[deps[k].value];
         if (q == r) {
-            if (!z->deps.p[k].aligned) return FU_FOREIGN;
+            if (!deps[k].aligned) return FU_FOREIGN;
             *shares = true;
         } else if (reaches(z, q, r)) {
             return FU_CYCLE;
@@ -331,7 +363,14 @@ static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
         with.end = own->end;
     }
     find_deps(z, &with, v);
-    why = may_not_join(z, r, &shares);
+    uint32_t n = z->deps.n;
+    const dep *deps = z->deps.p;
+    for (uint32_t k = 0; k < n; k++)
+        if (z->floating[deps[k].value]) { /* which is looked into */
+            deps = deps_of(z, &with, v, &n);
+            break;
+        }
+    why = may_not_join(z, r, deps, n, &shares);
     if (why) return why;
     return worth_joining(&z->regions.p[r], own, shares) ? FU_AGREED : FU_APART;
 }
@@ -381,28 +420,44 @@ static void note_refusals(fuser *z, gir_id v, const region *own)
     }
 }
 
-/* Floating values that `v`, about to be a member of r, reads come along where they can, or get a region of their own,
- * which nothing is in the way of: they read nothing that is not floating. */
-static void settle(fuser *z, uint32_t r, gir_id v)
+static void settle(fuser *z, uint32_t r, gir_id v);
+
+/* Floating values that `v` reads, itself or through others that could come along, and that cannot be members of r, get
+ * regions of their own, with all that they read. */
+static void settle_apart(fuser *z, uint32_t r, gir_id v, uint32_t round)
 {
-    region with = z->regions.p[r];
-    find_deps(z, &with, v);
-    uint32_t n = z->deps.n;
-    dep *deps = GN_NEW_N(z->arena, dep, n);
-    for (uint32_t k = 0; k < n; k++) deps[k] = z->deps.p[k];
+    uint32_t n;
+    const dep *deps = deps_of(z, &z->regions.p[r], v, &n);
     for (uint32_t k = 0; k < n; k++) {
         gir_id d = deps[k].value;
         if (!z->floating[d]) continue;
         region own = own_region(z, d);
-        uint32_t to = r;
         fu_reason why = only_aligned(deps, n, d) ? loops_differ(z, &z->regions.p[r], &own, d) : FU_FOREIGN;
         if (why) {
-            to = z->regions.n;
+            uint32_t to = z->regions.n;
             GN_PUSH(z->arena, z->regions, own);
             GN_PUSH(z->arena, z->f->refusals, ((fu_refusal){v, d, to, why}));
+            settle(z, to, d);
+            add_member(z, to, d);
+        } else if (z->settled[d] != round) {
+            z->settled[d] = round;
+            settle_apart(z, r, d, round);
         }
-        settle(z, to, d);
-        add_member(z, to, d);
+    }
+}
+
+/* Floating values that `v`, about to be a member of r, reads come along where they can.  Those that cannot go first: what
+ * they read must not be in r, which is to read them. */
+static void settle(fuser *z, uint32_t r, gir_id v)
+{
+    uint32_t n;
+    settle_apart(z, r, v, ++z->round);
+    const dep *deps = deps_of(z, &z->regions.p[r], v, &n);
+    for (uint32_t k = 0; k < n; k++) {
+        gir_id d = deps[k].value;
+        if (!z->floating[d]) continue;
+        settle(z, r, d);
+        add_member(z, r, d);
     }
     find_deps(z, &z->regions.p[r], v);
     add_edges(z, r);
@@ -515,6 +570,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     count_uses(&z);
     choose_places(&z);
     z.floating = GN_NEW_N(a, bool, n);
+    z.settled = GN_NEW_N(a, uint32_t, n);
     uint32_t real = 0;
     for (gir_id v = 1; v < n; v++) real += f->place[v] == FU_REAL;
     z.words = real / 64 + 1;

@@ -53,7 +53,7 @@ static bool scalars_only(lower *L, gir_id v, bool *seen)
     if (fu_elems(L->p, v) != 1) return false;
     if (!here) return true;
     if (n->op == GIR_REDUCE || n->op == GIR_SCATTER) return false;
-    for (int k = n->op == GIR_GATHER ? 1 : 0; k < n->n_in; k++)
+    for (int k = n->op == GIR_GATHER || n->op == GIR_TAKE ? 1 : 0; k < n->n_in; k++)
         if (!scalars_only(L, gir_in(L->p, v, k), seen)) return false;
     return true;
 }

@@ -82,8 +82,10 @@ static where end_of(lower *L, gir_id g, const where *w, int end)
 static kir_id user_row(lower *L, const where *w)
 {
     if (w->space == 0) return low_iconst(L, 0);
-    if (!fu_is_edge_space(L->p, w->space)) return w->row;
-    return low_load(L, low_buffer_of_graph(L, L->p->spaces.p[w->space].graph, GN_GRAPH_POS), w->row);
+    const gir_space *s = &L->p->spaces.p[w->space];
+    if (s->graph == 0) return w->row;
+    gn_graph_array array = s->kind == GIR_EDGE ? GN_GRAPH_POS : GN_GRAPH_COL;
+    return low_load(L, low_buffer_of_graph(L, s->graph, array), w->row);
 }
 
 /* Elementwise ------------------------------------------------------------------------------------------------------- */
@@ -334,7 +336,8 @@ float low_cost(lower *L, gir_id v)
     case GIR_RSQRT: c += 6; break;
     case GIR_RANDOM:
     case GIR_RNG_KEY: c += 20; break;
-    case GIR_GATHER: c += 2; break;
+    case GIR_GATHER:
+    case GIR_TAKE: c += 2; break;
     default: c += gir_ops[n->op].cls == GIR_CLASS_MAP ? 1 : 0; break;
     }
     return L->cost[v] = c < 1e6f ? c : 1e6f;
@@ -540,6 +543,11 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
     }
     if (n->op == GIR_GATHER) {
         where there = end_of(L, gir_in(L->p, v, 0), w, (int)n->attr.i[0]);
+        return low_value(L, gir_in(L->p, v, 1), &there, x);
+    }
+    if (n->op == GIR_TAKE) { /* edge k of a pick ends at row k */
+        where edge = {.space = gir_type_of(L->p, gir_in(L->p, v, 0))->edge, .row = w->row, .level = w->level};
+        where there = end_of(L, gir_in(L->p, v, 0), &edge, GIR_SRC);
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
     if (n->op == GIR_SAMPLE) return sample_value(L, v, w);

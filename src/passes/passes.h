@@ -15,6 +15,8 @@ typedef struct gn_without {
     gn_switches decisions;
 } gn_without;
 
+enum { GN_MOST_LEVELS = 14 }; /* of restrict_rows: levels are bits of a set, and one more bit means all rows */
+
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */
 typedef struct gn_pass_options {
     int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
@@ -22,6 +24,7 @@ typedef struct gn_pass_options {
     int n_fixed; /* inputs that are the same in every run: what depends on them alone can be computed once */
     const char *const *fixed;
     gn_without without;
+    int levels;  /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
     int limit;   /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager;  /* only what lowering cannot do without */
     bool verify; /* the verifier after every pass */
@@ -37,6 +40,7 @@ typedef struct gn_pass_options {
     X(aggregate_first, 0, "moves products behind aggregations that are narrower, or the same in every run")            \
     X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \
     X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
+    X(restrict_rows, 0, "computes those rows only that a loss over a mask needs")                                      \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
     X(dense, 2, "makes transposed operands of matrix products plain")                                                  \

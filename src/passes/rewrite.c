@@ -130,6 +130,7 @@ gir_id gn_rewrite_copy(gn_rewrite *r, gir_id v)
     if (n->type.is_graph) { /* of a graph that was there already, its spaces */
         r->space[n->type.edge] = gir_type_of(r->to, to)->edge;
         r->space[n->type.src] = gir_type_of(r->to, to)->src;
+        r->space[n->type.dst] = gir_type_of(r->to, to)->dst;
     }
     return r->map[v] = to;
 }

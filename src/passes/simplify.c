@@ -341,6 +341,7 @@ static gir_id simplify_edge(const site *s)
     if (!is_const(s, s->in[last], &a)) return 0;
     switch (s->op) {
     case GIR_GATHER:
+    case GIR_TAKE:
     case GIR_SAMPLE: return constant(s, a);
     case GIR_SCATTER:
     case GIR_UNCARRY: return a == 0 ? constant(s, 0) : 0;

@@ -25,7 +25,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "bench", "cli", "cmake", "docs", "runtime", "samples", "src",
+COPIED = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "bench", "cli", "cmake", "docs", "include", "runtime", "samples", "src",
           "stdlib", "tests")
 
 
@@ -47,12 +47,14 @@ ROOMS = (
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
         *QUICK, *LONG), True),
+    ("runtime/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
     ("runtime/", (
         ("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
         ("test_runtime_state", {}), ("test_runtime_threads", {}), ("test_codegen_loader", {}),
         ("test_data_synthetic", {}), *QUICK, ("test_threads", {}), *LONG), True),
     ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
+    ("src/passes/restrict_rows", (("test_restrict", {}), *QUICK), False),
     ("src/passes/train", (("test_gir_train", {}), *QUICK, *LONG), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),

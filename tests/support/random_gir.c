@@ -111,6 +111,7 @@ range range_of(const gen *z, gir_id v)
     case GIR_SPACE_REDUCE: return n->attr.i[0] ? hull(in[0], (range){0, 0}) : summed(in[0], 50, true);
     case GIR_SCATTER: return n->attr.i[1] ? hull(in[1], (range){0, 0}) : summed(in[1], 20, true);
     case GIR_GATHER:
+    case GIR_TAKE:
     case GIR_SAMPLE: return in[1];
     case GIR_CARRY: return hull(in[2], in[3]);
     case GIR_MATMUL: {
@@ -171,6 +172,18 @@ static gir_space_id feature_space(gen *z)
     return gir_space_add(z->p, "feature", GIR_FEATURE, 2 + rnd(z, 4));
 }
 
+/* A pick, or 0. */
+static gir_id any_pick(gen *z)
+{
+    gir_id found = 0;
+    int n = 0;
+    for (gir_id v = 1; v < z->p->nodes.n; v++) {
+        gir_op op = (gir_op)gir_at(z->p, v)->op;
+        if ((op == GIR_SUBSET || op == GIR_GROW) && rnd(z, (uint32_t)++n) == 0) found = v;
+    }
+    return found;
+}
+
 /* A space that suits the operator that is aimed at. */
 static gir_space_id random_space(gen *z)
 {
@@ -192,6 +205,8 @@ static gir_space_id random_space(gen *z)
     }
     uint32_t pick = rnd(z, 100);
     if (pick < 25) return 0;
+    gir_id rows = pick < 35 ? any_pick(z) : 0;
+    if (rows) return gir_type_of(z->p, rows)->dst;
     if (pick < 60) return z->node;
     if (pick < 85) return edge;
     return pick < 93 ? z->item : feature_space(z);
@@ -245,13 +260,18 @@ double number(gen *z, int kind)
     return kind == BOOLS ? rnd(z, 2) : kind == INTS ? floor(fabs(x)) : x;
 }
 
-/* Over edges of derived graphs and over features there are no inputs: made of what there is at the ends. */
+/* Over picked rows, edges of derived graphs and features there are no inputs: made of what there is at the ends. */
 gir_id leaf_of(gen *z, gir_type t)
 {
     const gir_space *s = &z->p->spaces.p[t.space];
     if (t.space == 0) {
         if (chance(z, 15)) return make(z, GIR_CONST, 0, NULL, (gir_attr){.f = number(z, kind_of(&t))}, &t);
         return named(z, chance(z, 70) ? GIR_STATE : GIR_INPUT, &t);
+    }
+    if (s->kind == GIR_NODE && s->graph) { /* of picked rows */
+        gir_id pick = s->graph;
+        t.space = gir_type_of(z->p, pick)->src;
+        return make(z, GIR_TAKE, 2, (const gir_id[]){pick, like(z, t)}, (gir_attr){0}, NULL);
     }
     if (s->kind == GIR_NODE || (s->graph && gir_at(z->p, s->graph)->op == GIR_GRAPH)) return named(z, GIR_INPUT, &t);
     if (s->kind == GIR_EDGE) {

@@ -39,6 +39,7 @@ int operand_kinds(gir_op op)
 {
     switch (op) {
     case GIR_PATTERN: return FLOATS;
+    case GIR_SUBSET: return BOOLS;
     case GIR_NEG:
     case GIR_ABS:
     case GIR_SIGN:
@@ -68,6 +69,7 @@ int operand_kinds(gir_op op)
     case GIR_UNCARRY: return NUMBERS | GRAPHS;
     case GIR_GATHER:
     case GIR_CARRY:
+    case GIR_TAKE:
     case GIR_SAMPLE: return TENSORS | GRAPHS;
     default: break;
     }
@@ -94,6 +96,7 @@ static int result_spaces(gir_op op)
     case GIR_TO_ROWS: return FEATURES;
     case GIR_GATHER: return EDGES | DERIVED | NONZEROS;
     case GIR_SCATTER: return NODES | FEATURES;
+    case GIR_TAKE: return NODES;
     case GIR_CARRY: return DERIVED;
     case GIR_UNCARRY: return EDGES | DERIVED;
     case GIR_SAMPLE: return NONZEROS;
@@ -108,6 +111,7 @@ static int operand_spaces(gir_op op)
     case GIR_TO_ROWS:
     case GIR_RNG_KEY:
     case GIR_RANDOM: return PLAIN;
+    case GIR_TAKE:
     case GIR_SAMPLE: return NODES;
     case GIR_GATHER: return NODES | FEATURES;
     case GIR_SCATTER: return EDGES | DERIVED | NONZEROS;
@@ -128,10 +132,14 @@ static bool needs_axis(gir_op op)
 bool random_gir_pair(gir_op p, gir_op c)
 {
     if (!(result_kinds(p) & operand_kinds(c))) return false;
-    if (c == GIR_PATTERN) return p == GIR_INPUT;
+    if (c == GIR_PATTERN || c == GIR_SUBSET) return p == GIR_INPUT;
     if (result_kinds(p) == GRAPHS) {
         bool makes_loops = c == GIR_SELF_LOOPS || c == GIR_REMOVE_LOOPS || c == GIR_REMAINING_LOOPS;
-        return c == GIR_SAMPLE ? p == GIR_PATTERN : p != GIR_PATTERN || !makes_loops;
+        bool picked = p == GIR_SUBSET || p == GIR_GROW || p == GIR_RESTRICT;
+        if (c == GIR_TAKE) return picked;
+        if (c == GIR_GROW) return p != GIR_PATTERN && p != GIR_RESTRICT;
+        if (c == GIR_SAMPLE) return p == GIR_PATTERN || p == GIR_RESTRICT;
+        return makes_loops ? p != GIR_PATTERN && !picked : c != GIR_REVERSE || !picked;
     }
     if (!(result_spaces(p) & operand_spaces(c))) return false;
     bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_SAMPLE;
@@ -342,7 +350,8 @@ static bool is_derived(const gir_program *p, gir_id g, gir_space_id s)
 {
     (void)s;
     gir_op op = (gir_op)gir_at(p, g)->op;
-    return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS || op == GIR_REVERSE;
+    return op == GIR_SELF_LOOPS || op == GIR_REMOVE_LOOPS || op == GIR_REMAINING_LOOPS || op == GIR_REVERSE ||
+           op == GIR_RESTRICT;
 }
 static bool derived_from(const gir_program *p, gir_id g, gir_space_id s)
 {
@@ -364,10 +373,91 @@ static gir_type over(gen *z, gir_space_id s, int kinds)
     return t;
 }
 
+static bool picks_of(const gir_program *p, gir_id g, gir_space_id s)
+{
+    gir_op op = (gir_op)gir_at(p, g)->op;
+    return (op == GIR_SUBSET || op == GIR_GROW) && gir_type_of(p, g)->src == s;
+}
+static bool goes_from_to(const gir_program *p, gir_id g, gir_space_id s)
+{
+    return gir_type_of(p, g)->src == s && gir_type_of(p, g)->dst == s;
+}
+
+static gir_id make_mask(gen *z, gir_space_id s)
+{
+    gir_type t = gir_tensor(GN_BOOL, s, 0, NULL);
+    return make(z, GIR_INPUT, 0, NULL, (gir_attr){.name = gn_arena_printf(z->a, "m%d.label", z->names++)}, &t);
+}
+
+static gir_id make_subset(gen *z, gir_space_id s)
+{
+    gir_id mask = s == z->node || s == z->item ? make_mask(z, s) : 0;
+    return make(z, GIR_SUBSET, 1, &mask, (gir_attr){0}, NULL);
+}
+
+/* A pick of rows of s, which may itself be a space of picked rows. */
+static gir_id pick_of(gen *z, gir_space_id s)
+{
+    gir_id of = z->p->spaces.p[s].graph, r = graph_where(z, picks_of, s);
+    if (!of) return r && chance(z, 70) ? r : make_subset(z, s);
+    if (z->p->spaces.p[s].kind != GIR_NODE) return 0;
+    gir_id less = gir_at(z->p, of)->op == GIR_GROW ? gir_in(z->p, of, 0) : of;
+    return make(z, GIR_RESTRICT, 2, (const gir_id[]){less, of}, (gir_attr){.i = {1}}, NULL);
+}
+
+static gir_id make_grow(gen *z, gir_id must)
+{
+    gir_id r = must && picks_of(z->p, must, gir_type_of(z->p, must)->src) ? must : 0;
+    gir_id g = r ? graph_where(z, goes_from_to, gir_type_of(z->p, must)->src) : must ? must : z->g;
+    if (!g || (must && !gir_type_of(z->p, must)->is_graph)) return 0;
+    if (!r) r = pick_of(z, gir_type_of(z->p, g)->src);
+    return make(z, GIR_GROW, 2, (const gir_id[]){r, g}, (gir_attr){0}, NULL);
+}
+
+/* Of a graph; of a pick, sources that have all that it picks. */
+static gir_id make_restrict(gen *z, gir_id g)
+{
+    gir_op op = (gir_op)gir_at(z->p, g)->op;
+    if (!gir_type_of(z->p, g)->is_graph) return 0;
+    if (op == GIR_SUBSET || op == GIR_GROW) {
+        gir_id all = graph_where(z, goes_from_to, gir_type_of(z->p, g)->src), more = g;
+        if (all && chance(z, 70)) more = make(z, GIR_GROW, 2, (const gir_id[]){g, all}, (gir_attr){0}, NULL);
+        return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, more}, (gir_attr){.i = {1}}, NULL);
+    }
+    if (gir_is_pick(z->p, g)) return 0;
+    const gir_type t = *gir_type_of(z->p, g);
+    gir_id src = chance(z, 60) && !z->p->spaces.p[t.src].graph ? pick_of(z, t.src) : 0;
+    gir_id dst = (!src || chance(z, 60)) && !z->p->spaces.p[t.dst].graph ? pick_of(z, t.dst) : 0;
+    if (!src && !dst) return 0;
+    return make(z, GIR_RESTRICT, src && dst ? 3 : 2, (const gir_id[]){g, src ? src : dst, dst},
+                (gir_attr){.i = {(src ? 1 : 0) | (dst ? 2 : 0)}}, NULL);
+}
+
+static gir_id make_take(gen *z, gir_id must)
+{
+    gir_id r = must && gir_type_of(z->p, must)->is_graph ? must : 0, x = r ? 0 : must;
+    if (r && gir_at(z->p, r)->op == GIR_RESTRICT && !gir_is_pick(z->p, r)) return 0;
+    if (!r) r = pick_of(z, x ? gir_type_of(z->p, x)->space : chance(z, 70) ? z->node : z->item);
+    if (!r) return 0;
+    if (!x) x = like(z, over(z, gir_type_of(z->p, r)->src, TENSORS));
+    return make(z, GIR_TAKE, 2, (const gir_id[]){r, x}, (gir_attr){0}, NULL);
+}
+
+/* A graph whose destinations are the picked rows s. */
+static gir_id restricted_to(gen *z, gir_space_id s)
+{
+    gir_id pick = z->p->spaces.p[s].graph, g;
+    if (z->p->spaces.p[s].kind != GIR_NODE || !pick) return 0;
+    g = gir_type_of(z->p, pick)->src == z->node ? z->g : gir_type_of(z->p, pick)->src == z->item ? z->b : 0;
+    return make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
+}
+
 static gir_id derive(gen *z, gir_id g)
 {
     static const gir_op how[] = {GIR_SELF_LOOPS, GIR_REMOVE_LOOPS, GIR_REMAINING_LOOPS, GIR_REVERSE};
     const gir_type *t = gir_type_of(z->p, g);
+    gir_op op = (gir_op)gir_at(z->p, g)->op;
+    if (op == GIR_SUBSET || op == GIR_GROW || op == GIR_RESTRICT || chance(z, 25)) return make_restrict(z, g);
     return make(z, t->src == t->dst ? how[rnd(z, 4)] : GIR_REVERSE, 1, &g, (gir_attr){0}, NULL);
 }
 
@@ -413,7 +503,7 @@ static gir_id make_carry(gen *z, gir_op op, gir_id must)
         if (!d && op == GIR_CARRY && z->p->spaces.p[s].graph) d = derive(z, z->p->spaces.p[s].graph);
         if (d)
             e = must;
-        else if (op == GIR_CARRY && (d = graph_where(z, derived_into, s)))
+        else if (op == GIR_CARRY && ((d = graph_where(z, derived_into, s)) || (d = restricted_to(z, s))))
             fill = must;
         if (!d) return 0;
     } else {
@@ -438,17 +528,26 @@ static gir_id make_carry(gen *z, gir_op op, gir_id must)
 static gir_id make_sample(gen *z, gir_id must)
 {
     gir_id g = must, x = must;
-    if (must && gir_at(z->p, must)->op == GIR_PATTERN)
+    if (must && gir_type_of(z->p, must)->is_graph)
         x = 0;
     else if (must) {
         gir_type t = *gir_type_of(z->p, must);
+        gir_id pick = t.is_graph ? 0 : z->p->spaces.p[t.space].graph;
+        if (pick) t.space = gir_type_of(z->p, pick)->src;
         if (t.is_graph || t.rank != 1 || (t.space != z->node && t.space != z->item) || t.dim[0] > 17) return 0;
         t.elem = (uint8_t)z->opt->elem;
         gir_id in =
             make(z, GIR_INPUT, 0, NULL, (gir_attr){.name = gn_arena_printf(z->a, "x%d.sparse", z->names++)}, &t);
         g = make(z, GIR_PATTERN, 1, &in, (gir_attr){0}, NULL);
+        if (pick) g = make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
     }
     if (!g) g = make_pattern(z, 0);
+    if (!must && g && chance(z, 20)) {
+        gir_id pick = pick_of(z, gir_type_of(z->p, g)->dst);
+        g = make(z, GIR_RESTRICT, 2, (const gir_id[]){g, pick}, (gir_attr){.i = {2}}, NULL);
+    }
+    if (!g) return 0;
+    if (z->p->spaces.p[gir_type_of(z->p, g)->src].kind != GIR_FEATURE) return 0;
     int64_t f = z->p->spaces.p[gir_type_of(z->p, g)->src].size;
     gn_elem elem = (gn_elem)random_type(z, z->aim ? operand_kinds(z->aim) & TENSORS : TENSORS).elem;
     gir_type t = gir_tensor(elem, gir_type_of(z->p, g)->dst, 1, &f);
@@ -493,6 +592,7 @@ static gir_id make_leaf(gen *z, gir_op op)
     case GIR_IOTA: return make(z, op, 0, NULL, (gir_attr){.i = {(int64_t)rnd(z, t.rank + 1u) - 1}}, &t);
     case GIR_INPUT:
         if (z->aim == GIR_PATTERN) return gir_in(z->p, make_pattern(z, 0), 0);
+        if (z->aim == GIR_SUBSET) return make_mask(z, chance(z, 70) ? z->node : z->item);
         return t.space && z->p->spaces.p[t.space].kind != GIR_NODE && t.space != gir_type_of(z->p, z->g)->edge
                    ? 0
                    : leaf_of(z, t);
@@ -516,6 +616,16 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_UNCARRY: return make_carry(z, op, must);
     case GIR_SAMPLE: return make_sample(z, must);
     case GIR_PATTERN: return make_pattern(z, must);
+    case GIR_SUBSET:
+        if (must) return make(z, op, 1, &must, (gir_attr){0}, NULL);
+        return make_subset(z, chance(z, 70) ? z->node : z->item);
+    case GIR_GROW: return make_grow(z, must);
+    case GIR_RESTRICT: {
+        bool of_pattern = !must && (z->aim == GIR_SAMPLE || chance(z, 10)), of_pick = !must && z->aim == GIR_TAKE;
+        gir_id g = must ? must : of_pattern ? make_pattern(z, 0) : of_pick ? pick_of(z, z->node) : any_graph(z);
+        return g ? make_restrict(z, g) : 0;
+    }
+    case GIR_TAKE: return make_take(z, must);
     case GIR_MATMUL: return make_matmul(z, must);
     case GIR_RANDOM:
         if (must) {

@@ -117,8 +117,27 @@ void run_world_free(run_world *w)
         if (w->owned[v]) gn_graph_free(w->graph[v]);
 }
 
+/* Picks, and graphs between picked rows: of a mask, or of up to three graphs. */
+static gn_status *picked(run_world *w, gir_id v, gn_graph **out)
+{
+    const gir_node *n = gir_at(w->p, v);
+    gn_graph *in[3] = {NULL, NULL, NULL};
+    w->owned[v] = true;
+    if (n->op == GIR_SUBSET) {
+        const char *name = gir_at(w->p, gir_in(w->p, v, 0))->attr.name;
+        const run_tensor *t = run_table_find(w->tensors, name);
+        if (!t) GN_FAIL(GN_ERR_DATA, "nothing is bound for '%s'", name);
+        return gn_graph_subset(t->rows, t->data, GN_I32, out);
+    }
+    for (int k = 0; k < n->n_in; k++) GN_TRY(run_world_graph(w, gir_in(w->p, v, k), &in[k]));
+    if (n->op == GIR_GROW) return gn_graph_grow(in[0], in[1], out);
+    int64_t ends = n->attr.i[0];
+    return gn_graph_restrict(in[0], ends & 1 ? in[1] : NULL, ends & 2 ? in[n->n_in - 1] : NULL, out);
+}
+
 static gn_status *derived(run_world *w, gir_id v, gn_graph **out)
 {
+    if (gir_at(w->p, v)->op >= GIR_SUBSET) return picked(w, v, out);
     static const gn_graph_derive how[] = {GN_SELF_LOOPS, GN_REMOVE_LOOPS, GN_REMAINING_LOOPS, GN_REVERSE};
     gn_graph *parent;
     GN_TRY(run_world_graph(w, gir_in(w->p, v, 0), &parent));

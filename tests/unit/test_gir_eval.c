@@ -33,17 +33,17 @@ static const char prelude[] = "program @t {\n"
 
 static gir_env bindings(void)
 {
-    static const char *names[] = {"g", "x", "e", "a", "b", "c", "d", "i", "m", "k", "p", "n"};
+    static const char *names[] = {"g", "x", "e", "a", "b", "c", "d", "i", "m", "k", "p", "n", "s"};
     static double x[] = {1, 2, 3, 4, 5, 6, 7, 8}, e[] = {10, 11, 12, 13, 14, 15, 16};
     static double a[] = {-1.5, 0, 0.5, 2}, b[] = {2, 0, -3, 0.5}, c[] = {1, 0, 0, 1}, d[] = {1, 1, 0, 0};
     static double i[] = {-3, 0, 7, 2147483647}, m[] = {1, 2, 3, 4, 5, 6}, k[] = {5};
-    static double p[] = {0, 2, 0, 0, 0, 0, -1, 0, 3, 0, 0, NAN}, n[] = {1, 2, 3, 4};
-    gir_value *v = GN_NEW_N(&arena, gir_value, 12);
+    static double p[] = {0, 2, 0, 0, 0, 0, -1, 0, 3, 0, 0, NAN}, n[] = {1, 2, 3, 4}, s[] = {1, 0, 0, 1};
+    gir_value *v = GN_NEW_N(&arena, gir_value, 13);
     v[0].graph = gir_coo_new(&arena, 4, 4, 7, src, dst);
-    double *data[] = {NULL, x, e, a, b, c, d, i, m, k, p, n};
-    int64_t rows[] = {0, 4, 7, 1, 1, 1, 1, 1, 1, 1, 4, 4}, cols[] = {0, 2, 1, 4, 4, 4, 4, 4, 6, 1, 3, 1};
-    for (int j = 1; j < 12; j++) v[j] = (gir_value){.rows = rows[j], .cols = cols[j], .v = data[j]};
-    return (gir_env){.arena = &arena, .bounds = true, .n = 12, .name = names, .value = v};
+    double *data[] = {NULL, x, e, a, b, c, d, i, m, k, p, n, s};
+    int64_t rows[] = {0, 4, 7, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4}, cols[] = {0, 2, 1, 4, 4, 4, 4, 4, 6, 1, 3, 1, 1};
+    for (int j = 1; j < 13; j++) v[j] = (gir_value){.rows = rows[j], .cols = cols[j], .v = data[j]};
+    return (gir_env){.arena = &arena, .bounds = true, .n = 13, .name = names, .value = v};
 }
 
 /* The value of the last line of a program. */
@@ -62,6 +62,8 @@ typedef struct figure {
     double v[16];
 } figure;
 
+/* Rows 0 and 3; and with the sources of edges into them, 0, 1 and 3. */
+#define PICK "input \"s\" : node bool[]\n %20 = subset %19\n %21 = grow %20, %1\n "
 #define N NAN
 #define I INFINITY
 static const figure figures[] = {
@@ -175,6 +177,34 @@ static const figure figures[] = {
     {"carry %15, %1, %3, %17\n %20 = uncarry %1, %15, %19", 7, {10, 11, 12, 13, 14, 15, 16}},
     {"reverse %15\n %20 = gather %19, %18 {end = 0}", 7, {1, 2, 3, 2, 4, 2, 4}}, /* back to where it was */
     {"remaining_self_loops %12\n %20 = iota {axis = -1} : edge.6 i64[]", 8, {2, 4, 0, 1, 3, 5, 6, 7}},
+    {PICK "%22 = take %20, %2", 4, {1, 2, 7, 8}},
+    {PICK "%22 = iota {axis = -1} : node.1 i64[]", 2, {0, 3}},
+    {PICK "%22 = iota {axis = -1} : node.2 i64[]", 3, {0, 1, 3}},
+    {PICK "%22 = take %21, %18", 3, {1, 2, 4}},
+    {PICK "%22 = size {space = node.2}", 1, {3}},
+    {PICK "%22 = gather %20, %18 {end = 0}", 2, {1, 4}},
+    {PICK "%22 = take %20, %18\n %23 = gather %20, %22 {end = 1}\n %24 = scatter %20, %23 {end = 0, red = 0}",
+     4,
+     {1, 0, 0, 4}},
+    {PICK "%22 = grow %20, %15\n %23 = take %22, %18", 3, {1, 2, 4}}, /* along edges turned round */
+    {PICK "%22 = grow %21, %1\n %23 = take %22, %18", 4, {1, 2, 3, 4}},
+    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = gather %22, %18 {end = 0}", 2, {1, 2}},
+    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = iota {axis = -1} : edge.8 i64[]", 2, {1, 5}},
+    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = const {value = 0} : node.1 f64[]\n %24 = carry %22, %1, %3, %23\n"
+          " %25 = scatter %22, %24 {end = 1, red = 0}",
+     2,
+     {21, 0}},
+    {PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = const {value = 0} : node.1 f64[]\n %24 = carry %22, %1, %3, %23\n"
+          " %25 = uncarry %1, %22, %24",
+     7,
+     {10, 11, 0, 0, 0, 0, 0}},
+    {PICK "%22 = restrict %1, %21 {ends = 1}\n %23 = iota {axis = -1} : edge.8 i64[]", 6, {1, 5, 2, 3, 4, 6}},
+    {PICK "%22 = restrict %1, %21 {ends = 1}\n %23 = take %21, %18\n %24 = gather %22, %23 {end = 0}",
+     6,
+     {1, 2, 2, 4, 2, 4}},
+    {PICK "%22 = restrict %1, %21, %20 {ends = 3}\n %23 = take %21, %18\n %24 = gather %22, %23 {end = 0}", 2, {1, 2}},
+    {PICK "%22 = restrict %1, %21, %20 {ends = 3}\n %23 = take %20, %18\n %24 = gather %22, %23 {end = 1}", 2, {1, 1}},
+    {PICK "%22 = restrict %20, %21 {ends = 1}\n %23 = take %21, %18\n %24 = take %22, %23", 2, {1, 4}},
     {"sample %16, %11", 4, {2, -1, 3, N}},
     {"matmul %2, %9", 12, {9, 12, 15, 19, 26, 33, 29, 40, 51, 39, 54, 69}},
     {"matmul %11, %9 {tb = 1}", 8, {4, 10, 0, 0, 8, 14, N, N}},
@@ -222,6 +252,12 @@ START_TEST(random_numbers)
     gir_value more = last("random %10 {site = 4} : edge.1 f32[3]", bindings());
     ck_assert(more.v[0] == edge.v[0] && more.v[3] == edge.v[3]);
     ck_assert(more.v[6] == (double)gn_random_uniform(5, 4, 7 * 3));
+    /* Picked rows and the edges between them draw what they draw among all. */
+    gir_value picked = last(PICK "%22 = random %10 {site = 3} : node.1 f32[2]", bindings());
+    for (uint64_t i = 0; i < 4; i++) ck_assert(picked.v[i] == node.v[i < 2 ? i : i + 4]);
+    gir_value into =
+        last(PICK "%22 = restrict %1, %20 {ends = 2}\n %23 = random %10 {site = 4} : edge.8 f32[3]", bindings());
+    for (int k = 0; k < 6; k++) ck_assert(into.v[k] == edge.v[k]);
 }
 END_TEST
 
@@ -374,6 +410,26 @@ START_TEST(bad_data)
 }
 END_TEST
 
+START_TEST(bad_picks)
+{
+    static const char *const text = "program @t { space node node ? space edge edge ?\n"
+                                    " %1 = graph \"g\" : graph<node -> node, edge>\n"
+                                    " %2 = input \"m\" : node bool[]\n %3 = input \"k\" : node bool[]\n"
+                                    " %4 = subset %2\n %5 = subset %3\n %6 = restrict %4, %5 {ends = 1}\n"
+                                    " %7 = input \"x\" : node f32[]\n %8 = take %5, %7\n %9 = take %6, %8\n"
+                                    " output \"o\" %9 }";
+    double some[] = {1, 0}, others[] = {0, 1}, x[] = {1, 2};
+    const char *names[] = {"g", "m", "k", "x"};
+    gir_value v[] = {{.graph = gir_coo_new(&arena, 2, 2, 0, src, dst)},
+                     {.rows = 2, .cols = 1, .v = some},
+                     {.rows = 2, .cols = 1, .v = others},
+                     {.rows = 2, .cols = 1, .v = x}};
+    expect_error(eval_text(text, 4, names, v), GN_ERR_DATA, "1 of 1 picked rows are not among those of the other");
+    others[0] = 1;
+    expect_ok(eval_text(text, 4, names, v));
+}
+END_TEST
+
 /* What no output needs is not evaluated, nor asked for. */
 START_TEST(only_what_is_needed)
 {
@@ -391,6 +447,7 @@ static void fill(TCase *c)
     tcase_add_test(c, bounds);
     tcase_add_test(c, winners);
     tcase_add_test(c, bad_data);
+    tcase_add_test(c, bad_picks);
     tcase_add_test(c, only_what_is_needed);
 }
 

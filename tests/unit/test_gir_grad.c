@@ -33,6 +33,7 @@ static const char prelude[] = "program @t {\n"
                               "  %21 = input \"v\" : f64[4, 3]\n"
                               "  %22 = ";
 
+#define TAKE_MASK "input \"mask\" : node bool[]\n "
 #define NONE {NULL} /* no float comes out, or none went in */
 #define CASE_INPUT NONE
 #define CASE_STATE NONE
@@ -45,6 +46,9 @@ static const char prelude[] = "program @t {\n"
 #define CASE_REMAINING_LOOPS NONE
 #define CASE_REVERSE NONE
 #define CASE_PATTERN NONE
+#define CASE_SUBSET NONE
+#define CASE_GROW NONE
+#define CASE_RESTRICT NONE
 #define CASE_NOT NONE
 #define CASE_LT NONE
 #define CASE_LE NONE
@@ -118,6 +122,10 @@ static const char prelude[] = "program @t {\n"
 #define CASE_CARRY                                                                                                     \
     {"carry %8, %1, %4, %16", "carry %9, %1, %4, %16", "carry %10, %1, %4, %16", "carry %11, %1, %4, %16"}
 #define CASE_UNCARRY {"uncarry %1, %8, %12", "uncarry %1, %9, %13", "uncarry %1, %10, %14", "uncarry %1, %11, %15"}
+#define CASE_TAKE                                                                                                      \
+    {TAKE_MASK "%23 = subset %22\n %24 = take %23, %2",                                                                \
+     TAKE_MASK "%23 = subset %22\n %24 = grow %23, %1\n %25 = restrict %23, %24 {ends = 1}\n"                          \
+               " %26 = take %24, %2\n %27 = take %25, %26"}
 #define CASE_SAMPLE {"sample %20, %7"}
 #define CASE_MATMUL                                                                                                    \
     {"matmul %7, %6",          "matmul %7, %21 {tb = 1}",  "matmul %7, %5 {ta = 1}",         "matmul %6, %21",         \
@@ -153,7 +161,7 @@ static bound_leaves bind(const gir_program *p)
 {
     static const int64_t rows[] = {1, 4, 8, 12,
                                    5, 9, 8}; /* none, node, edge, with loops, without, remaining, reversed */
-    static double pattern[] = {0, 2, 0, 1, 0, 0, 0, 0, 0, 1, 0, 3};
+    static double pattern[] = {0, 2, 0, 1, 0, 0, 0, 0, 0, 1, 0, 3}, mask[] = {1, 0, 1, 0};
     bound_leaves b = {.n = 1, .name = {"g"}};
     b.value[0].graph = gir_coo_new(&arena, 4, 4, 8, src, dst);
     uint64_t seed = 42;
@@ -165,7 +173,8 @@ static bound_leaves bind(const gir_program *p)
         for (int64_t i = 0; i < x.rows * x.cols; i++) x.v[i] = some(&seed);
         for (int64_t i = 0; i < x.rows * x.cols && strcmp(n->attr.name, "pos") == 0; i++) x.v[i] = fabs(x.v[i]) + 0.2;
         if (strcmp(n->attr.name, "pattern") == 0) x.v = pattern;
-        b.id[b.n] = strcmp(n->attr.name, "pattern") == 0 ? 0 : v;
+        if (strcmp(n->attr.name, "mask") == 0) x.v = mask;
+        b.id[b.n] = x.v == pattern || x.v == mask ? 0 : v;
         b.name[b.n] = n->attr.name;
         b.value[b.n++] = x;
     }

@@ -34,7 +34,21 @@ typedef struct example {
     const char *value, *want; /* what follows "%21 = ", and the type that comes of it or the complaint */
 } example;
 
+/* Of nodes, and more of them. */
+#define PICK "input \"k\" : node bool[]\n %22 = subset %21\n %23 = grow %22, %1\n %24 = "
+
 static const example good[] = {
+    {"input \"k\" : node bool[]\n %22 = subset %21", "graph<node -> node.1, edge.5>"},
+    {PICK "grow %22, %11", "graph<node -> node.3, edge.7>"},
+    {PICK "grow %23, %1", "graph<node -> node.3, edge.7>"},
+    {PICK "restrict %1, %22 {ends = 2}", "graph<node -> node.1, edge.7>"},
+    {PICK "restrict %1, %23 {ends = 1}", "graph<node.2 -> node, edge.7>"},
+    {PICK "restrict %1, %23, %22 {ends = 3}", "graph<node.2 -> node.1, edge.7>"},
+    {PICK "restrict %2, %22 {ends = 1}", "graph<node.1 -> item, edge.7>"},
+    {PICK "restrict %22, %23 {ends = 1}", "graph<node.2 -> node.1, edge.7>"},
+    {PICK "take %22, %4", "node.1 f32[2, 3]"},
+    {PICK "take %23, %7", "node.2 bool[4]"},
+    {PICK "restrict %22, %23 {ends = 1}\n %25 = take %23, %3\n %26 = take %24, %25", "node.1 f32[4]"},
     {"input \"in\" : node f16[2]", "node f16[2]"},
     {"state \"st\" : bf16[2, 3]", "bf16[2, 3]"},
     {"graph \"h\" : graph<item -> node, edge>", "graph<item -> node, edge>"},
@@ -134,6 +148,26 @@ static const example bad[] = {
     {"remove_self_loops %2", "remove_self_loops: loops need"},
     {"remaining_self_loops %2", "remaining_self_loops: loops need"},
     {"reverse %3", "a graph is needed"},
+    {"subset %7", "takes an input like node bool[], not node bool[4]"},
+    {"subset %1", "takes an input like node bool[]"},
+    {"input \"k\" : edge bool[]\n %22 = subset %21", "takes an input like node bool[], not edge bool[]"},
+    {"input \"k\" : node bool[]\n %22 = not %21\n %23 = subset %22", "takes an input like node bool[]"},
+    {PICK "grow %22, %2", "the graph does not go from node to itself"},
+    {PICK "grow %1, %1", "operand 1 is no pick of rows"},
+    {PICK "grow %22, %3", "operand 2 is node f32[4], a graph is needed"},
+    {PICK "restrict %1, %22 {ends = 0}", "ends is 0; it is 1, 2 or 3"},
+    {PICK "restrict %1, %22 {ends = 4}", "ends is 4"},
+    {PICK "restrict %1, %22 {ends = 3}", "2 operands do not fit ends = 3"},
+    {PICK "restrict %1, %22, %22 {ends = 2}", "3 operands do not fit ends = 2"},
+    {PICK "restrict %2, %22 {ends = 2}", "operand 2 picks rows of node, not of item"},
+    {PICK "restrict %1, %1 {ends = 1}", "operand 2 is no pick of rows"},
+    {PICK "restrict %1, %22 {ends = 1}\n %25 = take %24, %3", "operand 1 is no pick of rows"},
+    {PICK "take %22, %14", "operand 2 is item f32[4], a value of every node is needed"},
+    {PICK "take %1, %3", "operand 1 is no pick of rows"},
+    {PICK "self_loops %22", "loops need a graph from a space to itself, this one goes from node to node.1"},
+    {PICK "restrict %1, %22, %22 {ends = 3}\n %25 = self_loops %24",
+     "not of a graph that was restricted to picked rows"},
+    {PICK "reverse %22", "not of a graph that was restricted to picked rows"},
     {"reverse %2 : graph<item -> node, word>", "word is not an edge space"},
     {"reverse %2 : graph<node -> item, edge>", "not graph<node -> item, edge>"},
     {"pattern %4", "takes a matrix with rows, like node f32[F], not node f32[2, 3]"},
@@ -253,7 +287,8 @@ static gn_status *infer(const char *value, gir_program **p)
 
 static void mark(bool *seen, const char *value)
 {
-    char word[32] = {0};
+    char word[32] = {0}; /* of the last line */
+    for (const char *line = strchr(value, '\n'); line; line = strchr(value, '\n')) value = strstr(line, " = ") + 3;
     memcpy(word, value, strcspn(value, " "));
     ck_assert_int_ne(gir_op_by_name(word), GIR_INVALID);
     seen[gir_op_by_name(word)] = true;
@@ -272,7 +307,7 @@ START_TEST(fits)
         mark(seen, good[k].value);
         gn_status *s = infer(good[k].value, &p);
         ck_assert_msg(s == NULL, "%s: %s", good[k].value, gn_status_message(s));
-        ck_assert_str_eq(gir_type_text(p, gir_type_of(p, 21)), good[k].want);
+        ck_assert_str_eq(gir_type_text(p, gir_type_of(p, p->nodes.n - 1)), good[k].want);
     }
     expect_all(seen, "good");
 }

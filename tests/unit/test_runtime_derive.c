@@ -182,6 +182,122 @@ START_TEST(chains)
 }
 END_TEST
 
+/* Picks and graphs between picked rows, by the words of ops.def: marks[v] is the place of row v among those picked. */
+static edge_list picked_slowly(const uint8_t *mask, int64_t n, int64_t *place)
+{
+    edge_list l = edges_new(n, 0, n);
+    l.n = 0;
+    for (int64_t v = 0; v < n; v++) {
+        place[v] = mask[v] ? l.n : -1;
+        if (!mask[v]) continue;
+        l.src[l.n] = v;
+        l.dst[l.n] = l.n;
+        l.n++;
+    }
+    l.n_dst = l.n;
+    return l;
+}
+
+static void check_restricted(const gn_graph *g, const edge_list *l, const gn_graph *src, const gn_graph *dst,
+                             const int64_t *src_at, const int64_t *dst_at)
+{
+    gn_graph *d;
+    ok(gn_graph_restrict(g, src, dst, &d));
+    ok(gn_graph_require(d, ALL_CSC | 1 << GN_GRAPH_FROM | 1 << GN_GRAPH_IMAGE));
+    ck_assert_int_eq(d->index, g->index);
+    ck_assert_int_eq(d->n_src, src ? src->n_dst : l->n_src);
+    ck_assert_int_eq(d->n_dst, dst ? dst->n_dst : l->n_dst);
+    int64_t kept = 0, k = 0;
+    for (int64_t p = 0; p < l->n; p++) kept += (!src || src_at[l->src[p]] >= 0) && (!dst || dst_at[l->dst[p]] >= 0);
+    ck_assert_int_eq(d->n_edge, kept);
+    SAME(at(d, GN_GRAPH_ROW_PTR, 0), 0);
+    for (int64_t e = 0; e < g->n_edge; e++) {
+        int64_t p = at(g, GN_GRAPH_POS, e), s = src ? src_at[l->src[p]] : l->src[p],
+                t = dst ? dst_at[l->dst[p]] : l->dst[p];
+        if (s < 0 || t < 0) {
+            SAME(at(d, GN_GRAPH_IMAGE, e), -1);
+            continue;
+        }
+        SAME(at(d, GN_GRAPH_COL, k), s);
+        SAME(at(d, GN_GRAPH_ROW, k), t);
+        SAME(at(d, GN_GRAPH_POS, k), p);
+        SAME(at(d, GN_GRAPH_FROM, k), e);
+        SAME(at(d, GN_GRAPH_IMAGE, e), k);
+        k++;
+        HOLDS(at(d, GN_GRAPH_ROW_PTR, t) < k && at(d, GN_GRAPH_ROW_PTR, t + 1) >= k);
+    }
+    gn_graph_free(d);
+}
+
+static void check_picks(const edge_list *l, gn_elem index)
+{
+    int64_t n = l->n_src, place[20], more_place[20];
+    uint8_t mask[20] = {0}, more[20] = {0};
+    for (int64_t v = 0; v < n; v++) more[v] = mask[v] = random_below(3) == 0 ? 7 : 0;
+    for (int64_t p = 0; p < l->n; p++)
+        if (mask[l->dst[p]]) more[l->src[p]] = 1;
+    edge_list few = picked_slowly(mask, n, place), many = picked_slowly(more, n, more_place);
+    gn_graph *g = graph_of(index, l), *a, *b, *among;
+    ok(gn_graph_subset(n, mask, index, &a));
+    ok(gn_graph_grow(a, g, &b));
+    ck_assert(a->picks && b->picks && !g->picks && a->index == index && b->index == index);
+    check_graph(a, &few);
+    check_graph(b, &many);
+    check_restricted(g, l, a, NULL, place, NULL);
+    check_restricted(g, l, NULL, a, NULL, place);
+    check_restricted(g, l, b, a, more_place, place);
+    check_restricted(g, l, a, b, place, more_place);
+    ok(gn_graph_restrict(a, b, NULL, &among));
+    ck_assert(among->picks);
+    for (int64_t k = 0; k < a->n_edge; k++) SAME(at(among, GN_GRAPH_COL, k), more_place[few.src[k]]);
+    gn_graph_free(among);
+    if (a->n_edge != b->n_edge)
+        refused(gn_graph_restrict(b, a, NULL, &among), GN_ERR_DATA,
+                "picked rows are not among those of the other pick");
+    gn_graph_free(g);
+    gn_graph_free(a);
+    gn_graph_free(b);
+    edges_free(&few);
+    edges_free(&many);
+}
+
+START_TEST(picks)
+{
+    for (int k = 0; k < 200; k++) {
+        int64_t n = random_below(20);
+        edge_list l = edges_random(n, n, k % 5 ? random_below(60) : 0);
+        check_picks(&l, k % 2 ? GN_I32 : GN_I64);
+        edges_free(&l);
+    }
+}
+END_TEST
+
+START_TEST(picks_that_do_not_fit)
+{
+    static const uint8_t mask[] = {1, 0, 1};
+    gn_graph *g, *two, *r, *d;
+    ok(gn_graph_from_coo(3, 3, 0, NULL, NULL, &g));
+    ok(gn_graph_from_coo(2, 3, 0, NULL, NULL, &two));
+    ok(gn_graph_subset(3, mask, GN_I32, &r));
+    refused(gn_graph_subset(-1, mask, GN_I32, &d), GN_ERR_DATA, "a mask of -1 rows");
+    refused(gn_graph_grow(g, g, &d), GN_ERR_DATA, "grow: the first graph is no pick of rows");
+    refused(gn_graph_grow(r, two, &d), GN_ERR_DATA, "rows are picked of 3, the graph goes from 2 nodes to 3");
+    refused(gn_graph_restrict(two, r, NULL, &d), GN_ERR_DATA, "the graph has 2 sources, the pick is of 3 rows");
+    refused(gn_graph_restrict(g, NULL, g, &d), GN_ERR_DATA, "the graph has 3 destinations, the other graph is no pick");
+    refused(gn_graph_derived(g, GN_SUBSET, &d), GN_ERR_INTERNAL, "a pick of rows");
+    ck_assert_ptr_null(d);
+    OUT_OF_MEMORY_SWEEP(gn_graph_subset(3, mask, GN_I32, &d));
+    gn_graph_free(d);
+    OUT_OF_MEMORY_SWEEP(gn_graph_grow(r, g, &d));
+    gn_graph_free(d);
+    OUT_OF_MEMORY_SWEEP(gn_graph_restrict(g, r, r, &d));
+    gn_graph_free(d);
+    gn_graph_free(r);
+    gn_graph_free(two);
+    gn_graph_free(g);
+}
+END_TEST
+
 START_TEST(ends_must_be_one_space)
 {
     gn_graph *g, *d;
@@ -215,4 +331,4 @@ START_TEST(out_of_memory)
 END_TEST
 
 RUN_SUITE("runtime derive", small_graphs, random_graphs, large_graphs, the_last_dropped_loop_gives_its_value, chains,
-          ends_must_be_one_space, out_of_memory)
+          picks, picks_that_do_not_fit, ends_must_be_one_space, out_of_memory)

@@ -1,0 +1,336 @@
+/* restrict_rows: rows that no masked sum reads are not computed.
+ * Needs: gradients not yet taken (they then are of the picked rows only); sparsify, so that sparse features are a relation.
+ * Keeps: all outputs, as long as the rows left out are finite (they were multiplied by a mask's 0).  Random draws keep
+ * their index among all rows, so a mask drawn is the same either way.  Off unless options.levels > 0.
+ *
+ * A loss over a mask is a sum over nodes of what is 0 outside of it, so it is a sum over the picked rows.  What it is
+ * computed from row by row is needed on those rows; an aggregation needs its operand on their in-neighbours too.  So there
+ * are levels: level 0 is the mask's rows, level k + 1 those of level k and the sources of the graph's edges into them
+ * (blocks, in sampling systems: Hamilton, Ying, Leskovec 2017).  Every value over nodes is computed once, at the highest
+ * level that anyone needs; who needs fewer of its rows takes them.  Values over edges are computed again for each level
+ * of their destinations.  What is not known to work row by row gets all rows, as does what would need a level beyond
+ * the limit: levels pay while they leave rows out, which the caller knows from the graph (gn_count_levels). */
+#include "passes/passes.h"
+
+#include <string.h>
+
+typedef struct restricter {
+    const gir_program *from;
+    gir_program *to;
+    int levels;           /* of picked rows; `levels` itself means all rows */
+    gir_id mask;          /* the input that picks level 0 */
+    gir_space_id space;   /* its space */
+    const gir_id *sum_of; /* by value of from: the mask of the sum that it is, or 0 */
+    uint32_t *need;       /* by value of from: levels that are needed, as bits */
+    uint8_t *through;     /* graphs of from: messages are passed along it, from `space` to itself */
+    gir_id **map;         /* [level][value of from] -> value of to */
+    gir_id *pick;         /* [level] pick of to */
+    gir_id *among;        /* [level * levels + higher level] the former's pick, of the latter's rows */
+} restricter;
+
+static bool over_nodes(const restricter *z, gir_id v)
+{
+    const gir_type *t = gir_type_of(z->from, v);
+    return !t->is_graph && t->space == z->space;
+}
+
+/* The graph whose edges a value is over, if they end in the mask's space; else 0. */
+static gir_id over_edges(const restricter *z, gir_id v)
+{
+    const gir_type *t = gir_type_of(z->from, v);
+    if (t->is_graph || z->from->spaces.p[t->space].kind != GIR_EDGE) return 0;
+    gir_id g = z->from->spaces.p[t->space].graph;
+    return gir_type_of(z->from, g)->dst == z->space ? g : 0;
+}
+
+static int top(uint32_t bits) { return 31 - __builtin_clz(bits); }
+static bool from_here(const restricter *z, gir_id g) { return gir_type_of(z->from, g)->src == z->space; }
+
+/* Masked sums ------------------------------------------------------------------------------------------------------- */
+
+/* The mask outside of which `v` is 0 (false, if it is bool), from what is known of its operands; 0 where there is none to
+ * be seen. */
+static gir_id zero_outside(const gir_program *p, gir_id v, const gir_id *zero)
+{
+    const gir_node *n = gir_at(p, v);
+    switch ((gir_op)n->op) {
+    case GIR_INPUT: {
+        bool mask = n->type.elem == GN_BOOL && n->type.rank == 0 && p->spaces.p[n->type.space].kind == GIR_NODE;
+        return mask && n->type.space ? v : 0;
+    }
+    case GIR_SELECT: {
+        const gir_node *no = gir_at(p, gir_in(p, v, 2));
+        return no->op == GIR_CONST && no->attr.f == 0 ? zero[gir_in(p, v, 0)] : 0;
+    }
+    case GIR_AND:
+    case GIR_MUL: return zero[gir_in(p, v, 0)] ? zero[gir_in(p, v, 0)] : zero[gir_in(p, v, 1)];
+    case GIR_DIV:
+    case GIR_NEG:
+    case GIR_CAST:
+    case GIR_RESHAPE:
+    case GIR_BROADCAST:
+    case GIR_DETACH: return zero[gir_in(p, v, 0)];
+    case GIR_REDUCE: return n->attr.i[0] == GIR_SUM ? zero[gir_in(p, v, 0)] : 0;
+    default: return 0;
+    }
+}
+
+/* The masks of sums over nodes, by value; `first` is the first of them. */
+static gir_id *masks_of_sums(gn_arena *a, const gir_program *p, gir_id *first)
+{
+    gir_id *zero = GN_NEW_N(a, gir_id, p->nodes.n), *mask = GN_NEW_N(a, gir_id, p->nodes.n);
+    *first = 0;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        zero[v] = zero_outside(p, v, zero);
+        if (n->op != GIR_SPACE_REDUCE || n->attr.i[0] != GIR_SUM) continue;
+        mask[v] = zero[gir_in(p, v, 0)];
+        if (mask[v] && !*first) *first = mask[v];
+    }
+    return mask;
+}
+
+/* Needs: from the outputs back ---------------------------------------------------------------------------------------- */
+
+static void want(restricter *z, gir_id v, int level)
+{
+    z->need[v] |= (uint32_t)1 << (level < z->levels ? level : z->levels);
+}
+
+/* Can `v`, over nodes, be computed on some rows from its operands on those? */
+static bool by_rows(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    switch (gir_ops[n->op].cls) {
+    case GIR_CLASS_MAP:
+    case GIR_CLASS_REDUCE:
+    case GIR_CLASS_RANDOM: return true;
+    case GIR_CLASS_VIEW: return n->op != GIR_TO_ROWS && n->op != GIR_FROM_ROWS;
+    case GIR_CLASS_DENSE: return n->type.space != 0;
+    default: return n->op == GIR_CONST || n->op == GIR_IOTA;
+    }
+}
+
+/* Made up anew for whatever rows: nothing is gained by taking rows of it. */
+static bool made_up(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op == GIR_BROADCAST) return gir_type_of(p, gir_in(p, v, 0))->space == 0;
+    return n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_RANDOM;
+}
+
+/* Is the edge value computed for a level from operands at that level (and sources one level up)?  Else its edges are
+ * carried over from all of them. */
+static bool by_edges(const restricter *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->from, v);
+    if (n->op == GIR_GATHER) return true;
+    if (n->op == GIR_SAMPLE) return gir_at(z->from, gir_in(z->from, v, 1))->op == GIR_RANDOM;
+    return by_rows(z->from, v);
+}
+
+static void need_operands_of_edges(restricter *z, gir_id v, gir_id g)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    for (int level = 0; level < z->levels; level++) {
+        if (!(z->need[v] >> level & 1)) continue;
+        if (!by_edges(z, v)) {
+            want(z, v, z->levels);
+        } else if (n->op == GIR_GATHER) {
+            bool up = n->attr.i[0] == GIR_SRC;
+            gir_id x = gir_in(p, v, 1);
+            want(z, x, !up ? level : from_here(z, g) ? level + 1 : z->levels);
+            if (up && from_here(z, g)) z->through[g] = 1;
+        } else if (n->op == GIR_SAMPLE) {
+            want(z, gir_in(p, v, 1), level);
+        } else {
+            for (int k = 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
+        }
+    }
+}
+
+static void need_operands(restricter *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_id g = over_edges(z, v);
+    if (!z->need[v]) return;
+    if (g) need_operands_of_edges(z, v, g);
+    int level = top(z->need[v]);
+    bool sums_up = n->op == GIR_SCATTER && n->attr.i[0] == GIR_DST;
+    if (level < z->levels && over_nodes(z, v) && (by_rows(p, v) || sums_up)) {
+        for (int k = sums_up ? 1 : 0; k < n->n_in; k++) want(z, gir_in(p, v, k), level);
+        if (sums_up) want(z, gir_in(p, v, 0), z->levels);
+        return;
+    }
+    if (level < z->levels && g) return;
+    bool masked = z->sum_of[v] == z->mask;
+    for (int k = 0; k < n->n_in; k++) want(z, gir_in(p, v, k), masked ? 0 : z->levels);
+}
+
+/* What has no rows of the mask's space, or cannot be had by rows, is there once and whole. */
+static void whole_where_no_rows(restricter *z, gir_id v)
+{
+    bool rows = over_nodes(z, v) || over_edges(z, v);
+    bool sums_up = gir_at(z->from, v)->op == GIR_SCATTER && gir_at(z->from, v)->attr.i[0] == GIR_DST;
+    if (z->need[v] && (!rows || (over_nodes(z, v) && !by_rows(z->from, v) && !sums_up))) want(z, v, z->levels);
+}
+
+/* The new program: level by level ------------------------------------------------------------------------------------- */
+
+static gir_id pick_of(restricter *z, int level)
+{
+    if (z->pick[level]) return z->pick[level];
+    if (level == 0) return z->pick[0] = gir_op1(z->to, GIR_SUBSET, z->map[z->levels][z->mask]);
+    gir_id r = pick_of(z, level - 1);
+    for (gir_id g = 1; g < z->from->nodes.n; g++)
+        if (z->through[g]) r = gir_op2(z->to, GIR_GROW, r, z->map[z->levels][g]);
+    return z->pick[level] = r;
+}
+
+/* The rows of `level` picked from those of level `of`. */
+static gir_id take(restricter *z, gir_id x, int of, int level)
+{
+    if (of == z->levels) return gir_op2(z->to, GIR_TAKE, pick_of(z, level), x);
+    gir_id *among = &z->among[level * z->levels + of];
+    if (!*among) {
+        gir_id in[2] = {pick_of(z, level), pick_of(z, of)};
+        *among = gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {1}}, NULL, NULL);
+    }
+    return gir_op2(z->to, GIR_TAKE, *among, x);
+}
+
+static gir_id graph_at(restricter *z, gir_id g, int level)
+{
+    gir_id *slot = &z->map[level][g];
+    if (*slot) return *slot;
+    gir_id in[3] = {z->map[z->levels][g]};
+    int n = 1;
+    bool sources = from_here(z, g) && z->through[g] && level + 1 < z->levels;
+    if (sources) in[n++] = pick_of(z, level + 1);
+    in[n++] = pick_of(z, level);
+    gir_attr ends = {.i = {sources ? 3 : 2}};
+    return *slot = gir_make(z->to, GIR_RESTRICT, n, in, &ends, NULL, NULL);
+}
+
+/* Operand `o` on the rows of `level`: as it was built there, or taken from where it is. */
+static gir_id at_level(restricter *z, gir_id o, int level)
+{
+    if (!over_nodes(z, o) && !over_edges(z, o)) return z->map[z->levels][o];
+    if (z->map[level][o]) return z->map[level][o];
+    int of = top(z->need[o]);
+    return z->map[level][o] = take(z, z->map[of][o], of, level);
+}
+
+static gir_id build(restricter *z, gir_id v, int level, gir_space_id space)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_id *in = GN_NEW_N(z->to->arena, gir_id, n->n_in);
+    gir_type t = n->type;
+    t.space = space;
+    for (int k = 0; k < n->n_in; k++) in[k] = at_level(z, gir_in(p, v, k), level);
+    return gir_append(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t);
+}
+
+static gir_id node_value(restricter *z, gir_id v, int level)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_space_id space = gir_type_of(z->to, pick_of(z, level))->dst;
+    if (v == z->mask && level == 0) {
+        gir_type t = gir_tensor(GN_BOOL, space, 0, NULL);
+        return gir_const(z->to, &t, 1);
+    }
+    if (made_up(p, v)) return build(z, v, level, space);
+    int of = top(z->need[v]);
+    if (level < of) return take(z, z->map[of][v], of, level);
+    if (n->op != GIR_SCATTER) return build(z, v, level, space);
+    gir_id g = gir_in(p, v, 0);
+    return gir_scatter(z->to, graph_at(z, g, level), z->map[level][gir_in(p, v, 1)], GIR_DST, (int)n->attr.i[1]);
+}
+
+static gir_id edge_value(restricter *z, gir_id v, gir_id g, int level)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_id h = graph_at(z, g, level);
+    if (!by_edges(z, v)) {
+        gir_type fill = n->type;
+        fill.space = gir_type_of(z->to, h)->dst;
+        gir_id in[4] = {h, z->map[z->levels][g], z->map[z->levels][v], gir_const(z->to, &fill, 0)};
+        return gir_make(z->to, GIR_CARRY, 4, in, NULL, NULL, NULL);
+    }
+    if (n->op == GIR_GATHER) {
+        int end = (int)n->attr.i[0], of = end == GIR_DST ? level : level + 1;
+        gir_id x = gir_in(p, v, 1);
+        if (end == GIR_SRC && (!from_here(z, g) || of >= z->levels)) of = z->levels;
+        return gir_gather(z->to, h, at_level(z, x, of), end);
+    }
+    if (n->op == GIR_SAMPLE) {
+        gir_id in[2] = {h, at_level(z, gir_in(p, v, 1), level)};
+        return gir_make(z->to, GIR_SAMPLE, 2, in, NULL, NULL, NULL);
+    }
+    return build(z, v, level, gir_type_of(z->to, h)->edge);
+}
+
+/* Graphs that come from graphs and inputs alone, before all else: a pick may need one that stands further down. */
+static void clone_graphs(restricter *z)
+{
+    const gir_program *p = z->from;
+    gir_id *whole = z->map[z->levels];
+    whole[z->mask] = gir_clone_node(z->to, p, z->mask, whole);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        bool known = n->type.is_graph;
+        for (int k = 0; k < n->n_in; k++)
+            known = known && gir_type_of(p, gir_in(p, v, k))->is_graph && whole[gir_in(p, v, k)];
+        if (known) whole[v] = gir_clone_node(z->to, p, v, whole);
+    }
+}
+
+static void rebuild(restricter *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    gir_id g = over_edges(z, v), *whole = z->map[z->levels];
+    z->to->loc = gir_at(p, v)->loc;
+    if (z->need[v] >> z->levels & 1 && !whole[v]) {
+        whole[v] = z->sum_of[v] == z->mask ? gir_space_reduce(z->to, at_level(z, gir_in(p, v, 0), 0), GIR_SUM)
+                                           : gir_clone_node(z->to, p, v, whole);
+    }
+    if (!g && !over_nodes(z, v)) return;
+    for (int level = z->levels - 1; level >= 0; level--)
+        if (z->need[v] >> level & 1) z->map[level][v] = g ? edge_value(z, v, g, level) : node_value(z, v, level);
+}
+
+gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    *out = (gir_program *)in;
+    restricter z = {.from = in, .levels = opt->levels < GN_MOST_LEVELS ? opt->levels : GN_MOST_LEVELS};
+    if (z.levels <= 0) return NULL;
+    z.sum_of = masks_of_sums(a, in, &z.mask);
+    if (!z.mask) return NULL;
+    z.space = gir_type_of(in, z.mask)->space;
+    z.to = gir_program_new(a, in->name);
+    z.need = GN_NEW_N(a, uint32_t, in->nodes.n);
+    z.through = GN_NEW_N(a, uint8_t, in->nodes.n);
+    z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
+    z.pick = GN_NEW_N(a, gir_id, z.levels + 1);
+    z.among = GN_NEW_N(a, gir_id, z.levels * z.levels);
+    for (int k = 0; k <= z.levels; k++) z.map[k] = GN_NEW_N(a, gir_id, in->nodes.n);
+    gir_clone_frame(z.to, in);
+    for (uint32_t k = 0; k < in->outputs.n; k++) want(&z, in->outputs.p[k].value, z.levels);
+    want(&z, z.mask, z.levels);
+    for (gir_id v = in->nodes.n - 1; v > 0; v--) {
+        if (gir_type_of(in, v)->is_graph) want(&z, v, z.levels);
+        whole_where_no_rows(&z, v);
+        need_operands(&z, v);
+    }
+    clone_graphs(&z);
+    for (gir_id v = 1; v < in->nodes.n; v++) rebuild(&z, v);
+    for (uint32_t k = 0; k < in->outputs.n; k++)
+        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[z.levels][in->outputs.p[k].value]);
+    *out = z.to;
+    return NULL;
+}
