@@ -4,7 +4,6 @@
 
 #include "driver/session.h"
 
-
 /* How many levels of rows (passes/restrict_rows.c) leave out enough to pay, for a loss over `mask` (NULL: none). */
 GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int *out);
 
