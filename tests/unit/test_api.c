@@ -541,16 +541,16 @@ int main(void)
 {
     Suite *s = suite_create("api");
     TCase *t = tcase_create("all");
-#if GNNC_HAVE_LLVM
-    tcase_add_test(t, shapes);
-    tcase_add_test(t, features);
-    tcase_add_test(t, edges);
-    tcase_add_loop_test(t, training, 0, 3);
-    tcase_add_test(t, weights);
-    tcase_add_test(t, refusals);
-    tcase_add_test(t, threads);
-    tcase_add_test(t, memory);
-#endif
+    if (GNNC_HAVE_LLVM) {
+        tcase_add_test(t, shapes);
+        tcase_add_test(t, features);
+        tcase_add_test(t, edges);
+        tcase_add_loop_test(t, training, 0, 3);
+        tcase_add_test(t, weights);
+        tcase_add_test(t, refusals);
+        tcase_add_test(t, threads);
+        tcase_add_test(t, memory);
+    }
     tcase_set_timeout(t, 200);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
