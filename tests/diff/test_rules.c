@@ -61,6 +61,9 @@ static const char *const rules[][2] = {
     {"select between two", "%29 = select %7, %3, %4\n" PRODUCT},
     {"a transposed right operand", "%30 = matmul %3, %10 {tb = 1}\n"},
     {"a transposed left operand", "%30 = matmul %3, %4 {ta = 1}\n"},
+    {"a gradient that is turned, of many tiles",
+     "%21 = state \"u.any\" : f32[6, 203]\n %22 = matmul %4, %21\n %23 = state \"t.any\" : f32[6, 3]\n"
+     " %24 = matmul %4, %23\n %30 = matmul %22, %24 {ta = 1}\n"},
     {"both operands sparse", "%30 = matmul %3, %3 {ta = 1}\n"},
     /* dense: square operands hide a transpose that is forgotten from shapes, not from figures */
     {"square, left", "%30 = matmul %10, %10 {ta = 1}\n"},
