@@ -122,7 +122,7 @@ typedef struct gnnc_compile_options {
     bool edge_weights;     /* edges have a weight each, "g.weight" */
     bool train;            /* make the training step too */
     bool fixed;          /* with train: graph, features, labels and masks stay the same while a run trains, so that what
-                             * depends on them alone is computed once, when they are bound */
+                             * depends on them alone is computed once, by the first step after they are bound */
     bool sparse;         /* x has few non-zeros (below a fifth): products walk those alone */
     bool wide;           /* graphs of more than 2^31 - 1 nodes or edges */
     const char *mode;    /* "default", "eager", ...; NULL: "default" */
@@ -190,8 +190,8 @@ GNNC_API void gnnc_run_free(gnnc_run *r);
 
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g);
 
-/* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], -1 for unknown; "train_mask", "val_mask",
- * "test_mask" bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the
+/* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], -1 for unknown; the masks that the
+ * model reads, as "train_mask", bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the
  * model declares.  Row-major float32 and int32 data that is not on edges is borrowed until other data is bound or the run
  * is freed, and is read anew by every call; the rest (masks, int64, other strides, data on edges, x for an executable
  * that was compiled `sparse`, everything for one that was compiled `fixed`) is copied here, when it is bound.
