@@ -64,6 +64,14 @@ static const char *const rules[][2] = {
     {"a gradient that is turned, of many tiles",
      "%21 = state \"u.any\" : f32[6, 203]\n %22 = matmul %4, %21\n %23 = state \"t.any\" : f32[6, 3]\n"
      " %24 = matmul %4, %23\n %30 = matmul %22, %24 {ta = 1}\n"},
+    {"a sum of a product's rows",
+     "%21 = state \"u.any\" : f32[6, 203]\n %22 = cos %4\n %23 = matmul %22, %21\n %24 = tanh %23\n"
+     " %25 = space_reduce %24\n output \"p\" %24\n"},
+    {"a maximum of a product's rows",
+     "%21 = state \"u.any\" : f32[6, 203]\n %22 = cos %4\n %23 = matmul %22, %21\n %24 = neg %23\n"
+     " %25 = space_reduce %24 {red = 1}\n output \"p\" %23\n"},
+    {"a sum of a narrow product's rows",
+     "%21 = cos %4\n %22 = matmul %21, %9\n %23 = space_reduce %22\n output \"p\" %22\n"},
     {"both operands sparse", "%30 = matmul %3, %3 {ta = 1}\n"},
     /* dense: square operands hide a transpose that is forgotten from shapes, not from figures */
     {"square, left", "%30 = matmul %10, %10 {ta = 1}\n"},

@@ -54,6 +54,7 @@ ROOMS = (
         ("test_data_synthetic", {}), *QUICK, ("test_threads", {}), *LONG), True),
     ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
+    ("src/passes/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
     ("src/passes/restrict_rows", (("test_restrict", {}), *QUICK), False),
     ("src/passes/train", (("test_gir_train", {}), *QUICK, *LONG), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
