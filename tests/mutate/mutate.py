@@ -35,6 +35,7 @@ def some(test, programs):
 
 
 RULES = ("test_rules", {})
+GOLDEN = ("lit", {"LIT_FILTER": "passes/", "LIT_FILTER_OUT": "inner"})  # what a pass leaves alone shows in no figure
 SMALL = ("test_found", {"CK_RUN_CASE": "found"})
 # What a fault under a path is tested with, from the quick to the long: (test, environment).  With the last column: in a
 # build with LLVM.  The first row that fits.
@@ -55,11 +56,13 @@ ROOMS = (
     ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
     ("src/passes/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
+    ("src/passes/lower", (*QUICK, *LONG), False),
     ("src/passes/restrict_rows", (("test_restrict", {}), *QUICK), False),
     ("src/passes/train", (("test_gir_train", {}), *QUICK, *LONG), False),
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/dce", (("test_gir_simplify", {}), *QUICK, *LONG), False),
+    ("src/passes/", (*QUICK, GOLDEN, *LONG), False),
     ("", (*QUICK, *LONG), False),
 )
 MEMORY = 16 << 30  # bytes of address space that a test may take
@@ -168,11 +171,19 @@ class Builder:
 
     def make(self, test):
         """None, or what the compiler says."""
-        built = self.run(["ninja", "-C", self.build, f"-j{self.jobs}", test[0]])
+        target = "gnnc" if test[0] == "lit" else test[0]
+        built = self.run(["ninja", "-C", self.build, f"-j{self.jobs}", target])
         if not built.returncode:
             return None
         errors = [x for x in built.stdout.splitlines() if "error" in x]
         return errors[0] if errors else built.stdout[-400:]
+
+    def command(self, name):
+        if name != "lit":
+            return [os.path.join(self.build, "tests", name)]
+        cache = read(os.path.join(self.build, "CMakeCache.txt"))
+        lit, python = (re.search(rf"^{x}:\w+=(.+)$", cache, re.M)[1] for x in ("GNNC_LIT", "GNNC_PYTHON"))
+        return [python, lit, "-q", os.path.join(self.build, "tests", "lit")]
 
     def knows(self, test):
         return label(test) in self.limit
@@ -190,7 +201,7 @@ class Builder:
                "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal", **more}
         started = time.monotonic()
         try:
-            done = self.run([os.path.join(self.build, "tests", name)], cwd=self.source, env=env, errors="replace",
+            done = self.run(self.command(name), cwd=self.source, env=env, errors="replace",
                             timeout=self.limit.get(label(test), 1800),
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
         except subprocess.TimeoutExpired:
@@ -198,7 +209,7 @@ class Builder:
         if not done.returncode:
             self.limit.setdefault(label(test), 60 + 20 * (time.monotonic() - started))
             return None
-        lines = [x for x in done.stdout.splitlines() if re.search(r":[FE]:|seed \d+:", x)]
+        lines = [x for x in done.stdout.splitlines() if re.search(r":[FE]:|seed \d+:|^FAIL:", x)]
         return (lines or [f"status {done.returncode}"])[0].strip()
 
 
