@@ -28,6 +28,7 @@
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
     X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
     X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \
+    X(PREFETCH, "prefetch", "rows that edges gather from beyond the caches are asked for some edges ahead")            \
     X(BY_SOURCE, "by-source", "values of a sparse matrix are kept a second time, by column")                           \
     X(ORDER, "order", "kernels run in an order that lowers the peak of memory")                                        \
     X(HUGE_PAGES, "huge-pages", "large blocks of memory lie in pages of 2 MiB, which miss the TLB less")               \

@@ -153,6 +153,25 @@ static void finish_accumulators(lower *L, const edge_pass *z)
     }
 }
 
+/* Rows that the edge `ahead` of e will read at its far end. */
+static void prefetch(lower *L, kir_id e)
+{
+    const region *r = L->r;
+    kir_id last = low_int(L, KIR_ISUB, low_sym_value(L, gir_type_of(L->p, r->graph)->edge, 1), low_iconst(L, 1));
+    kir_id then = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, e, low_iconst(L, L->sched.ahead)), last);
+    kir_id row =
+        low_load(L, low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? GN_GRAPH_COL : GN_GRAPH_CSC_ROW), then);
+    for (uint32_t k = 0; k < L->far_reads.n; k++) {
+        const far_read *f = &L->far_reads.p[k];
+        int buffer = low_kernel_buffer(L, low_buffer_of_value(L, f->value), KIR_READ);
+        kir_id base = low_int(L, KIR_IMUL, row, low_iconst(L, f->elems));
+        kir_id j = f->elems > 1 ? low_open_n(L, f->elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+        kir_prefetch(L->k, low_at(L), buffer, low_int(L, KIR_IADD, base, j));
+        if (f->elems > 1) low_close(L);
+    }
+    L->far_reads.n = 0;
+}
+
 /* Edge e of the row's into the accumulators of one way. */
 static void take_edge(lower *L, kir_id e, const kir_id *tile)
 {
@@ -167,8 +186,11 @@ static void take_edge(lower *L, kir_id e, const kir_id *tile)
         L->edge.row = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_CSC_EDGE), e);
         if (gn_is_on(L->opt->off, GN_DO_BY_SOURCE)) L->edge.by_source = e;
     }
+    L->far = L->sched.ahead ? r->end == GIR_DST ? L->edge.src : L->edge.dst : 0;
     pass_body(L, tile);
     L->edge = (where){0};
+    L->far = 0;
+    if (L->far_reads.n) prefetch(L, e);
 }
 
 static void all_edges(lower *L, const edge_pass *z)

@@ -67,6 +67,11 @@ typedef struct row_block {
     kir_id base, rows; /* the first row, and how many */
 } row_block;
 
+typedef struct far_read { /* rows of `elems` elements of `value` are read at the far end of an edge */
+    gir_id value;
+    int64_t elems;
+} far_read;
+
 typedef struct lower {
     gn_arena *arena;
     const gir_program *p;
@@ -91,7 +96,9 @@ typedef struct lower {
     GN_VEC(held) tiles;
     where row; /* of the region's rows */
     row_block block;
-    where edge;     /* of the current edge in a pass over edges; space 0: none */
+    where edge; /* of the current edge in a pass over edges; space 0: none */
+    kir_id far; /* its end that is not the row; 0: none, or nobody asks what is read there */
+    GN_VEC(far_read) far_reads;
     gir_id filling; /* the value whose tile is being filled: computed, not read */
     gir_id product; /* GEMM: the MATMUL, whose elements are in */
     kir_id product_tile, product_at;

@@ -37,6 +37,14 @@ kir_id low_load(lower *L, int buffer, kir_id at)
     return kir_load(L->k, low_at(L), b, at);
 }
 
+/* A row of `elems` elements of v, which lies in memory, is read. */
+static void note_far_read(lower *L, gir_id v, const where *w, int64_t elems)
+{
+    bool known = !L->far || w->row != L->far;
+    for (uint32_t k = 0; k < L->far_reads.n && !known; k++) known = L->far_reads.p[k].value == v;
+    if (!known) GN_PUSH(L->arena, L->far_reads, ((far_read){v, elems}));
+}
+
 static kir_id row_offset(lower *L, gir_id v, const where *w, kir_id lin)
 {
     if (gir_type_of(L->p, v)->space == 0) return lin;
@@ -264,6 +272,9 @@ static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
     if (gir_at(L->p, v)->op == GIR_TO_ROWS) {
         low_ix y = low_index(gir_type_of(L->p, o), low_scaled_add(L, w->row, fu_elems(L->p, v), low_ix_lin(L, x)));
         where none = {.level = w->level};
+        gir_id base = o;
+        while (fu_is_identity_view(L->p, base)) base = gir_in(L->p, base, 0);
+        if (L->f->place[base] == FU_LEAF || L->f->stored[base]) note_far_read(L, base, w, fu_elems(L->p, v));
         return low_value(L, o, &none, &y);
     }
     while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
@@ -601,6 +612,7 @@ static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
     if (!here) {
         if (L->value_buffer[v] < 0 && L->f->place[v] == FU_REAL && !L->f->stored[v])
             low_fail(L, v, "is read by another loop but is not stored");
+        note_far_read(L, v, w, fu_elems(L->p, v));
         return low_load(L, low_buffer_of_value(L, v), row_offset(L, v, w, low_ix_lin(L, x)));
     }
     if (broadcast_wants_tile(L, v)) {

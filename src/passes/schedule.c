@@ -24,6 +24,52 @@ static int64_t row_edges(const low_options *opt, const gir_program *p, const reg
     return rows > 0 ? h->n_edge / rows : 0;
 }
 
+typedef struct gathering {
+    const fusion *f;
+    int region;
+    bool *seen[2]; /* by value: at the row or the edge, at the far end */
+    int64_t bytes;
+} gathering;
+
+/* Adds the bytes of what v's element for an edge reads at the edge's far end. */
+static void add_gathered(gathering *z, gir_id v, bool far)
+{
+    const gir_program *p = z->f->p;
+    const gir_node *n = gir_at(p, v);
+    const region *r = &z->f->regions.p[z->region];
+    uint8_t place = z->f->place[v];
+    if (z->seen[far][v] || n->type.is_graph) return;
+    z->seen[far][v] = true;
+    if (place == FU_LEAF || (place == FU_REAL && (z->f->region_of[v] != z->region || far))) {
+        if (far) z->bytes += fu_elems(p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);
+        return;
+    }
+    if (n->op == GIR_GATHER) {
+        if (gir_in(p, v, 0) == r->graph) add_gathered(z, gir_in(p, v, 1), n->attr.i[0] != r->end);
+        return;
+    }
+    for (int k = 0; k < n->n_in; k++)
+        if (gir_type_of(p, gir_in(p, v, k))->space || n->op == GIR_TO_ROWS) add_gathered(z, gir_in(p, v, k), far);
+}
+
+/* How many edges ahead to ask for the rows that edges gather: so many that about 16 kB are under way, which is what a
+ * core can wait for at a time.  Declines where all rows that may be gathered fit the second-level cache, and where how many there
+ * are is not known; and for back ends whose lanes share memory, which have other work to do while they wait. */
+static int64_t edges_ahead(const low_options *opt, const fusion *f, const region *r)
+{
+    enum { UNDER_WAY = 16384, LEAST = 8, MOST = 32 };
+    const low_hint *h = r->graph ? hint_of(opt, f->p, r->graph) : NULL;
+    gathering z = {.f = f, .region = (int)(r - f->regions.p)};
+    if (!h || opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_PREFETCH)) return 0;
+    for (int k = 0; k < 2; k++) z.seen[k] = GN_NEW_N(f->p->arena, bool, f->p->nodes.n);
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER) add_gathered(&z, gir_in(f->p, r->members.p[m], 1), false);
+    int64_t rows = r->end == GIR_DST ? h->n_src : h->n_dst;
+    if (z.bytes == 0 || rows < opt->limits.l2_bytes / z.bytes) return 0;
+    int64_t ahead = UNDER_WAY / z.bytes;
+    return ahead < LEAST ? LEAST : ahead > MOST ? MOST : ahead;
+}
+
 typedef struct chain {
     const fusion *f;
     int region;
@@ -90,6 +136,7 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
     /* Rows of a few edges end before more sums than one pay for the loop over what is left. */
     int64_t edges = row_edges(opt, p, r);
     s.edge_sums = edges < 12 ? 1 : edges < 24 ? 2 : 4;
+    s.ahead = r->kind == RG_ROWS ? edges_ahead(opt, f, r) : 0;
     if (r->kind == RG_GEMM || r->kind == RG_INNER) low_schedule_dense(opt, p, r, &s);
     return s;
 }

@@ -132,11 +132,12 @@ static gn_without some_of(const gir_program *p)
 /* Sizes to suppose, true or not: schedules may be any. */
 static const low_hint *hints_for(gn_arena *a, const gir_program *p, int64_t edges_a_row, int *n)
 {
+    enum { ROWS = 1 << 20 }; /* more than caches hold, so that gathers are prefetched */
     low_hint *h = GN_NEW_N(a, low_hint, p->nodes.n);
     for (gir_id v = 1; v < p->nodes.n; v++) {
         gir_op op = (gir_op)gir_at(p, v)->op;
         if (op == GIR_GRAPH || op == GIR_INPUT)
-            h[(*n)++] = (low_hint){gir_at(p, v)->attr.name, 1000, 1000, 1000 * edges_a_row};
+            h[(*n)++] = (low_hint){gir_at(p, v)->attr.name, ROWS, ROWS, ROWS * edges_a_row};
     }
     return h;
 }
