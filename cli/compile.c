@@ -35,7 +35,7 @@ static gn_status *emit_code(const gn_cli *cli, const gn_session *s, gn_emit what
     total = 0;
     for (int k = 0; k < n; k++)
         for (int i = 0; i < u[k].code->n_kernels; i++) kernels[total++] = u[k].code->kernels[i];
-    gn_codegen_options o = {.opt_level = s->opt.mode == GN_MODE_EAGER ? 0 : 1};
+    gn_codegen_options o = {.opt_level = gn_modes[s->opt.mode].eager ? 0 : 1};
     return gn_cpu_emit(kernels, total, &o, what, out);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "driver/mode.h"
 #include "runtime/reorder.h"
 
 enum {
@@ -12,8 +13,13 @@ enum {
 #define AT(field) offsetof(gn_cli_options, field)
 
 static const char *const modes[] = {
-    "eager",   "default",   "reduce-overhead",   "max-autotune",   "max-autotune-no-cudagraphs",
-    "0=eager", "1=default", "2=reduce-overhead", "3=max-autotune", NULL,
+#define X(number, id, name, eager, region, tune) name,
+    GN_MODES(X)
+#undef X
+#define X(number, id, name, eager, region, tune) #number "=" name,
+        GN_NUMBERED_MODES(X)
+#undef X
+            NULL,
 };
 static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "dot", NULL};
 static const char *const orders[] = {

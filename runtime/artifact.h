@@ -43,6 +43,8 @@ typedef struct gn_slot {
                             * order by the binder; -1 otherwise */
 } gn_slot;
 
+typedef enum gn_access { GN_READS = 1, GN_WRITES = 2 } gn_access;
+
 typedef enum gn_launch_kind { GN_LAUNCH_KERNEL, GN_LAUNCH_COPY } gn_launch_kind;
 
 typedef struct gn_launch {
@@ -50,8 +52,9 @@ typedef struct gn_launch {
     const char *name; /* for profiles */
     int kernel;       /* KERNEL: index into code */
     int n_buf, n_sym;
-    int *buf;     /* slots, in the kernel's order; COPY: [to, from] */
-    int *sym;     /* symbols, in the kernel's order */
+    int *buf;              /* slots, in the kernel's order; COPY: [to, from] */
+    int *sym;              /* symbols, in the kernel's order */
+    const uint8_t *access; /* of each buffer: bit set of gn_access; NULL: any may be written */
     gn_term trip; /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when it has none */
     int64_t step;
     bool parallel;     /* has a THREAD loop */

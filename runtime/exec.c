@@ -1,6 +1,7 @@
 /* Instances: their life, running them, and what can be asked of one. */
 #include "runtime/instance.h"
 #include "runtime/memory.h"
+#include "runtime/region.h"
 
 #include <string.h>
 #include <time.h>
@@ -49,8 +50,31 @@ void gn_instance_run(gn_instance *in)
         run_timed(in);
         return;
     }
+    if (in->region) {
+        gn_region_run(in);
+        return;
+    }
     gn_ready *r = in->ready, *end = r + in->artifact->n_launches;
     for (; r < end; r++) run_launch(in->pool, r);
+}
+
+gn_status *gn_instance_one_region(gn_instance *in)
+{
+    gn_region *r;
+    GN_TRY(gn_region_new(in, &r));
+    gn_region_free(in->region);
+    in->region = r;
+    return NULL;
+}
+
+bool gn_instance_in_region(const gn_instance *in, int *launches, int *shared, int *waits)
+{
+    if (!in->region) return false;
+    gn_region_info i = gn_region_describe(in->region);
+    *launches = i.launches;
+    *shared = i.shared;
+    *waits = i.waits;
+    return true;
 }
 
 void gn_instance_profile(gn_instance *in, bool on)
@@ -134,6 +158,7 @@ void gn_instance_free(gn_instance *in)
         gn_bind_release_graphs(in);
         for (int k = 0; k < in->artifact->n_slots; k++) gn_block_free(in->owned[k]);
     }
+    gn_region_free(in->region);
     gn_plan_free(&in->plan);
     release_arena(in);
     gn_block_free(in->operands);

@@ -43,6 +43,13 @@ GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
  * of these graphs afterwards. */
 void gn_instances_trim_graphs(int n, gn_instance *const *in);
 void gn_instance_run(gn_instance *in);
+/* From now on a run is one parallel region with a static plan (region.h): the pool's workers are called once a run, and wait
+ * for each other where launches meet.  The same bits.  Nothing changes where there is one thread, or nothing to share,
+ * and while launches are timed.  GN_ERR_NOMEM: nothing has changed. */
+GN_NODISCARD gn_status *gn_instance_one_region(gn_instance *in);
+/* false where runs are no regions; else launches that do something, those that all threads share, and those before which
+ * somebody may wait. */
+bool gn_instance_in_region(const gn_instance *in, int *launches, int *shared, int *waits);
 void gn_instance_free(gn_instance *in); /* NULL is fine */
 
 /* Replaces the data of a bound tensor (same shape).  GN_ERR_USAGE: no tensor of that name; GN_ERR_DATA: the data is not

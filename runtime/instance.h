@@ -45,9 +45,10 @@ struct gn_instance {
     int64_t *sym;         /* [n_syms] */
     gn_scratch *scratch;  /* holds the arena; NULL: the instance does itself */
     void *arena;
-    void *tables;   /* one block: all arrays above */
-    void *operands; /* one block: buf, sym and bound of all launches */
-    int64_t *ns;    /* [n_launches] profile; in tables */
+    void *tables;             /* one block: all arrays above */
+    void *operands;           /* one block: buf, sym and bound of all launches */
+    struct gn_region *region; /* NULL: launch by launch */
+    int64_t *ns;              /* [n_launches] profile; in tables */
     int64_t runs;
     bool profiling;
 };

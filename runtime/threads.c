@@ -6,6 +6,8 @@
  * and only after a range was taken.  A thread that finds nothing left touches nothing.  left goes below zero by at most
  * one a thread; the next loop overwrites it.
  *
+ * A team has one range a thread, which only that thread may run: each is `called` for itself.
+ *
  * Sleeping: a worker counts itself in `asleep` and looks at `loops` once more; the caller counts `loops` up and then looks
  * at `asleep`.  Both in the one order of sequentially consistent operations, so one of them sees the other. */
 #include "runtime/threads.h"
@@ -31,8 +33,10 @@ typedef struct loop {
 
 typedef struct part {
     _Alignas(64) _Atomic int64_t left;
+    atomic_bool called; /* to a team */
     gn_pool *pool;
     pthread_t thread;
+    _Alignas(64) _Atomic int64_t reached; /* in a team */
 } part;
 
 struct gn_pool {
@@ -42,9 +46,13 @@ struct gn_pool {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     loop loop;
+    gn_team_fn *team; /* of the team that parts are called to */
+    void *team_ctx;
+    pthread_cond_t step;               /* somebody has reached a point */
     _Alignas(64) _Atomic int64_t open; /* ranges not yet reported as run */
     _Alignas(64) _Atomic uint64_t loops;
     atomic_int asleep;
+    atomic_int dozing;   /* of a team, that sleep until somebody has reached a point */
     atomic_bool waiting; /* the caller sleeps until open is 0 */
     atomic_bool stop;
 };
@@ -101,11 +109,8 @@ static int64_t run_stretch(gn_pool *p, int t)
     return ran;
 }
 
-static void take_part(gn_pool *p, int me)
+static void report(gn_pool *p, int64_t ran)
 {
-    int64_t ran = 0;
-    for (int t = me; t < p->threads; t++) ran += run_stretch(p, t);
-    for (int t = 0; t < me; t++) ran += run_stretch(p, t);
     if (!ran || atomic_fetch_sub(&p->open, ran) != ran) return;
     if (!atomic_load(&p->waiting)) return;
     pthread_mutex_lock(&p->lock);
@@ -113,9 +118,18 @@ static void take_part(gn_pool *p, int me)
     pthread_mutex_unlock(&p->lock);
 }
 
+static void take_part(gn_pool *p, int me)
+{
+    int64_t ran = 0;
+    for (int t = me; t < p->threads; t++) ran += run_stretch(p, t);
+    for (int t = 0; t < me; t++) ran += run_stretch(p, t);
+    report(p, ran);
+}
+
 static bool has_work(const part *m)
 {
     return atomic_load_explicit(&m->left, memory_order_relaxed) > 0 ||
+           atomic_load_explicit(&m->called, memory_order_relaxed) ||
            atomic_load_explicit(&m->pool->stop, memory_order_relaxed);
 }
 
@@ -150,14 +164,24 @@ static void sleep_until_called(gn_pool *p, const part *m)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* In the team, where this part was called to one. */
+static bool join_team(gn_pool *p, part *m)
+{
+    if (!atomic_load_explicit(&m->called, memory_order_acquire)) return false;
+    atomic_store_explicit(&m->called, false, memory_order_relaxed);
+    p->team(p->team_ctx, (int)(m - p->part));
+    report(p, 1);
+    return true;
+}
+
 static void *worker(void *arg)
 {
-    const part *m = arg;
+    part *m = arg;
     gn_pool *p = m->pool;
     for (;;) {
         if (!spin(m, has_work)) sleep_until_called(p, m);
         if (atomic_load_explicit(&p->stop, memory_order_acquire)) return NULL;
-        take_part(p, (int)(m - p->part));
+        if (!join_team(p, m)) take_part(p, (int)(m - p->part));
     }
 }
 
@@ -216,6 +240,55 @@ void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_l
         run(p, &(loop){.fn = fn, .ctx = ctx, .bound = bound, .ranges = n_ranges});
 }
 
+/* Teams ------------------------------------------------------------------------------------------------------------ */
+
+void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx)
+{
+    for (int t = 0; t < p->threads; t++) atomic_store_explicit(&p->part[t].reached, 0, memory_order_relaxed);
+    if (p->threads > 1) {
+        p->team = fn;
+        p->team_ctx = ctx;
+        atomic_store_explicit(&p->open, p->threads - 1, memory_order_relaxed);
+        for (int t = p->threads - 1; t > 0; t--) atomic_store_explicit(&p->part[t].called, true, memory_order_release);
+        atomic_fetch_add(&p->loops, 1);
+        wake(p, p->threads - 1);
+    }
+    fn(ctx, 0);
+    if (p->threads > 1) wait_for_end(p);
+}
+
+/* Who waits counts itself in `dozing` and looks once more; who reaches a point says so and then looks at `dozing`: as
+ * with `asleep`, one of them sees the other. */
+void gn_team_reach(gn_pool *p, int me, int64_t point)
+{
+    atomic_store(&p->part[me].reached, point);
+    if (atomic_load(&p->dozing) == 0) return;
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_broadcast(&p->step);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void gn_team_wait(gn_pool *p, int other, int64_t point)
+{
+    part *m = &p->part[other];
+    if (atomic_load_explicit(&m->reached, memory_order_acquire) >= point) return;
+    int64_t ns = atomic_load_explicit(&p->spin_ns, memory_order_relaxed), end = 0;
+    while (ns > 0) {
+        for (int i = 0; i < SPINS_A_LOOK; i++) {
+            if (atomic_load_explicit(&m->reached, memory_order_acquire) >= point) return;
+            relax();
+        }
+        int64_t now = now_ns();
+        if (!end) end = now + ns;
+        if (now >= end) break;
+    }
+    pthread_mutex_lock(&p->lock);
+    atomic_fetch_add(&p->dozing, 1);
+    while (atomic_load(&m->reached) < point) pthread_cond_wait(&p->step, &p->lock);
+    atomic_fetch_sub(&p->dozing, 1);
+    pthread_mutex_unlock(&p->lock);
+}
+
 void gn_pool_set_spin(gn_pool *p, int64_t ns) { atomic_store(&p->spin_ns, ns); }
 int gn_pool_threads(const gn_pool *p) { return p->threads; }
 
@@ -250,7 +323,8 @@ gn_status *gn_pool_new(int threads, gn_pool **out)
     gn_pool *p = block;
     p->threads = threads;
     atomic_init(&p->spin_ns, threads > gn_cores() ? 0 : SPIN_NS);
-    if (pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) || pthread_cond_init(&p->done, NULL)) {
+    if (pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) || pthread_cond_init(&p->done, NULL) ||
+        pthread_cond_init(&p->step, NULL)) {
         gn_block_free(p);
         GN_FAIL(GN_ERR_NOMEM, "cannot make a thread pool: no mutex");
     }
@@ -271,6 +345,7 @@ void gn_pool_free(gn_pool *p)
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (int t = 1; t <= p->started; t++) pthread_join(p->part[t].thread, NULL);
+    pthread_cond_destroy(&p->step);
     pthread_cond_destroy(&p->done);
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);

@@ -1,4 +1,4 @@
-/* Thread pool: a fork-join of short loops.  Workers spin for a moment after a loop and then sleep.
+/* Thread pool: a fork-join of short loops, or of a team for many.  Workers spin for a moment after a loop and then sleep.
  *
  * One loop at a time a pool, from one thread, which takes part; loops do not nest.  Ranges are dealt out in order: the
  * caller has the first, the last worker the last, so that the loops of a program meet the same data on the same core; who
@@ -27,6 +27,14 @@ void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, gn_loop_fn *fn, void *ctx
 /* The same for the ranges [bound[k], bound[k + 1]), 0 <= k < n_ranges, bounds ascending.  Empty ranges are called too.
  * With one thread or range it is a plain call fn(ctx, bound[0], bound[n_ranges]). */
 void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn, void *ctx);
+
+/* A team: fn(ctx, t) once on every thread t of the pool, 0 the caller, all at the same time; returns when all have.  None
+ * of them may start a loop.  Each says how far it has come, and waits until others have come so far: what a thread did
+ * before it reached a point, whoever waited for the point sees.  Points count up from 0, where all of them begin. */
+typedef void gn_team_fn(void *ctx, int thread);
+void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx);
+void gn_team_reach(gn_pool *p, int me, int64_t point);
+void gn_team_wait(gn_pool *p, int other, int64_t point);
 
 /* How long a worker, or a caller that waits, spins before it sleeps.  Default: 50 microseconds, and 0 where the pool
  * has more threads than the process has cores. */

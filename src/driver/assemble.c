@@ -159,6 +159,16 @@ static gn_status *make_slots(assembler *z)
     return NULL;
 }
 
+_Static_assert((int)KIR_READ == (int)GN_READS && (int)KIR_WRITE == (int)GN_WRITES, "one set of bits");
+
+static const uint8_t *access_of(gn_arena *a, const low_launch *l)
+{
+    uint8_t *access = GN_NEW_N(a, uint8_t, l->buffers.n + 1);
+    for (uint32_t b = 0; b < l->buffers.n; b++)
+        access[b] = l->kernel ? (uint8_t)l->kernel->buffers.p[b].access : b == 0 ? GN_WRITES : GN_READS;
+    return access;
+}
+
 static gn_status *make_launches(assembler *z)
 {
     const lowered *low = z->low;
@@ -176,6 +186,7 @@ static gn_status *make_launches(assembler *z)
                           .balance_graph = -1};
         to->n_buf = (int)f->buffers.n;
         to->buf = f->buffers.p;
+        to->access = access_of(z->arena, f);
         to->n_sym = (int)f->syms.n;
         to->sym = GN_NEW_N(z->arena, int, f->syms.n + 1);
         for (uint32_t k = 0; k < f->syms.n; k++) GN_TRY(symbol(z, f->syms.p[k], &to->sym[k]));

@@ -55,6 +55,7 @@ gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs
     }
     gn_status *s = gn_instance_new(u->code->artifact, n_graphs, graphs, n, tensors, pool,
                                    u->prepare ? u->prepare : like, &u->instance);
+    if (!s && u->one_region) s = gn_instance_one_region(u->instance);
     if (s) gn_unit_release(u);
     return s;
 }

@@ -4,19 +4,6 @@
 
 #include <string.h>
 
-const char *const gn_mode_name[GN_MODE_COUNT] = {
-#define X(id, text) text,
-    GN_MODES(X)
-#undef X
-};
-
-gn_mode gn_mode_by_name(const char *name)
-{
-    for (int k = 0; k < GN_MODE_COUNT; k++)
-        if (!strcmp(name, gn_mode_name[k])) return (gn_mode)k;
-    return GN_MODE_COUNT;
-}
-
 /* Built with AddressSanitizer, gnnc checks the code that it generates too. */
 #if defined(__SANITIZE_ADDRESS__)
 static const bool sanitized = true;
@@ -54,14 +41,14 @@ static gn_compile_options options_of(builder *z, bool fixed)
     o.pass.n_fixed = fixed && gn_is_on(z->opt.without.decisions, GN_DO_HOIST) ? sizeof data / sizeof *data : 0;
     o.pass.sparse = sparse;
     o.pass.without = z->opt.without;
-    bool sparse_on = z->opt.mode != GN_MODE_EAGER && gn_is_on(z->opt.without.decisions, GN_DO_SPARSE);
+    bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(z->opt.without.decisions, GN_DO_SPARSE);
     o.pass.n_sparse = sparse_on && z->opt.sparse;
     o.pass.limit = z->opt.pass_limit;
-    o.pass.eager = z->opt.mode == GN_MODE_EAGER;
+    o.pass.eager = eager;
     o.pass.verify = true;
     o.pass.after = note_pass;
     o.pass.ctx = z;
-    o.code.opt_level = z->opt.mode == GN_MODE_EAGER ? 0 : 1;
+    o.code.opt_level = eager ? 0 : 1;
     o.code.sanitize = z->opt.sanitize || sanitized;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
     o.code.off = z->opt.without.decisions;
@@ -104,6 +91,7 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     builder z = {.arena = a, .opt = *opt, .out = out};
     double t0 = gn_now_ms();
     *out = (gn_build){0};
+    out->eval.one_region = out->step.one_region = out->val_loss.one_region = gn_modes[opt->mode].one_region;
     GN_TRY(compile_unit(&z, m->eval, false, 0, &out->eval));
     if (opt->train) {
         gn_pass_options o = options_of(&z, opt->fixed).pass;

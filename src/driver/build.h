@@ -5,25 +5,10 @@
 #define GN_DRIVER_BUILD_H
 
 #include "driver/compile.h"
+#include "driver/mode.h"
 #include "frontend/frontend.h"
 #include "runtime/exec.h"
 #include "runtime/state.h"
-
-/* Compile modes, torch.compile's names.  What each switches on is in build.c, and only there. */
-#define GN_MODES(X)                                                                                                    \
-    X(EAGER, "eager")                                                                                                  \
-    X(DEFAULT, "default")                                                                                              \
-    X(REDUCE_OVERHEAD, "reduce-overhead")                                                                              \
-    X(MAX_AUTOTUNE, "max-autotune")                                                                                    \
-    X(MAX_AUTOTUNE_NO_CUDAGRAPHS, "max-autotune-no-cudagraphs")
-typedef enum gn_mode {
-#define X(id, text) GN_MODE_##id,
-    GN_MODES(X)
-#undef X
-        GN_MODE_COUNT
-} gn_mode;
-extern const char *const gn_mode_name[GN_MODE_COUNT];
-gn_mode gn_mode_by_name(const char *name); /* GN_MODE_COUNT when there is none */
 
 /* What one run of a pass did: how many values of each operator it left more (or less) than there were. */
 typedef struct gn_pass_note {
@@ -35,6 +20,7 @@ typedef struct gn_pass_note {
 typedef struct gn_unit {              /* one program, compiled and (see gn_unit_bind) bound */
     gn_compiled *code, *prepare_code; /* prepare: NULL when nothing can be computed ahead */
     gn_instance *instance, *prepare;
+    bool one_region; /* a run is one parallel region */
     double prepare_ms;
 } gn_unit;
 
