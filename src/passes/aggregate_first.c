@@ -1,9 +1,12 @@
-/* aggregate_first: A (X W) becomes (A X) W where that is less work.
- * Needs: no gradients yet (they follow the new order by themselves).  Keeps: all outputs, up to rounding.
+/* aggregate_first and aggregate_picked: A (X W) becomes (A X) W where that is less work.
+ * Needs: no gradients yet (they follow the new order by themselves); aggregate_picked: rows that are restricted.
+ * Keeps: all outputs, up to rounding.
  *
- * Two reasons.  X has fewer columns than X W, so fewer travel along the edges.  Or X is the same in every run
- * (options.fixed), and so is A X: it is computed once and kept (hoist), and neither its forward nor its backward pass is
- * in the step.  The other direction is reassociate's, which leaves fixed aggregates alone for that reason.
+ * aggregate_first has two reasons.  X has fewer columns than X W, so fewer travel along the edges.  Or X is the same in
+ * every run (options.fixed), and so is A X: it is computed once and kept (hoist), and neither its forward nor its backward
+ * pass is in the step.  The other direction is reassociate's, which leaves fixed aggregates alone for that reason.
+ * aggregate_picked has a third: A has fewer rows than columns, as restrict_rows leaves it, so that the product and its two
+ * gradients have fewer rows behind the aggregation than in front of it.
  * Looks through scaling by a number an edge.  Declines where the product or a value on the way is used elsewhere too,
  * and for sparse X: its product costs its non-zeros only, and A X has more of them. */
 #include "passes/passes.h"
@@ -19,6 +22,7 @@ typedef struct mover {
     gir_id *map;
     uint32_t *uses;
     bool *fixed;
+    bool picked; /* aggregate_picked */
 } mover;
 
 /* One number an edge. */
@@ -75,12 +79,23 @@ static gir_id product_under(const mover *z, gir_id v)
     return y;
 }
 
-static bool pays(const mover *z, gir_id y)
+/* The sum v is over edges into picked rows.  With k columns of X and n of X W, every source that is no destination saves
+ * 3 k n multiply-adds, and every edge costs 2 (k - n) columns more, forwards and backwards, each as long as four of them;
+ * the edges are taken to be twice as many as those sources. */
+static bool pays_picked(const gir_program *p, gir_id v, int64_t k, int64_t n)
+{
+    const gir_node *sum = gir_at(p, v), *g = gir_at(p, gir_in(p, v, 0));
+    bool picked = g->op == GIR_RESTRICT && (g->attr.i[0] & 2) && sum->attr.i[0] == GIR_DST;
+    return picked && (k <= n || 3 * (double)k * (double)n >= 16 * (double)(k - n));
+}
+
+static bool pays(const mover *z, gir_id v, gir_id y)
 {
     const gir_program *p = z->from;
     gir_id x = gir_in(p, y, 0);
+    int64_t k = gir_type_of(p, x)->dim[0], n = gir_type_of(p, y)->dim[0];
     if (gn_from_sparse(p, x, z->opt, 0)) return false;
-    return z->fixed[x] || gir_type_of(p, x)->dim[0] < gir_type_of(p, y)->dim[0];
+    return z->picked ? pays_picked(p, v, k, n) : z->fixed[x] || k < n;
 }
 
 /* The edge value with x gathered in place of the product. */
@@ -104,11 +119,12 @@ static gir_id on_edges(mover *z, gir_id e, gir_id x)
     return k == 0 ? gir_op2(z->to, op, inner, scale) : gir_op2(z->to, op, scale, inner);
 }
 
-gn_status *gn_run_aggregate_first(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_options *opt, bool picked)
 {
     mover z = {.from = in,
                .to = gir_program_new(a, in->name),
                .opt = opt,
+               .picked = picked,
                .map = GN_NEW_N(a, gir_id, in->nodes.n),
                .uses = GN_NEW_N(a, uint32_t, in->nodes.n),
                .fixed = gn_find_fixed(a, in, opt->n_fixed, opt->fixed)};
@@ -119,7 +135,7 @@ gn_status *gn_run_aggregate_first(gn_arena *a, const gir_program *in, const gn_p
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.to->loc = gir_at(in, v)->loc;
         gir_id y = product_under(&z, v);
-        if (!y || !pays(&z, y)) {
+        if (!y || !pays(&z, v, y)) {
             z.map[v] = gir_clone_node(z.to, in, v, z.map);
             continue;
         }
@@ -130,6 +146,17 @@ gn_status *gn_run_aggregate_first(gn_arena *a, const gir_program *in, const gn_p
     }
     for (uint32_t k = 0; k < in->outputs.n; k++)
         gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
-    *out = z.to;
+    return z.to;
+}
+
+gn_status *gn_run_aggregate_first(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    *out = moved(a, in, opt, false);
+    return NULL;
+}
+
+gn_status *gn_run_aggregate_picked(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    *out = moved(a, in, opt, true);
     return NULL;
 }

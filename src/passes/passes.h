@@ -41,6 +41,7 @@ typedef struct gn_pass_options {
     X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \
     X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
     X(restrict_rows, 0, "computes those rows only that a loss over a mask needs")                                      \
+    X(aggregate_picked, 0, "moves products behind aggregations into picked rows, which are fewer")                     \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
     X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
