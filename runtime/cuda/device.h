@@ -1,0 +1,81 @@
+/* Device: one GPU, its memory and a stream of work.
+ *
+ * Work is put on the device's one stream in order and runs there by itself; gn_cuda_wait, and downloads, wait for it.  A
+ * device is used by one thread at a time.  After an error that the driver cannot get over (a kernel that touched memory
+ * that is not its own, a GPU that fell off the bus) every call says so: the device is lost to this process, and what it held
+ * too; freeing works. */
+#ifndef GN_RUNTIME_CUDA_DEVICE_H
+#define GN_RUNTIME_CUDA_DEVICE_H
+
+#include "runtime/cuda/driver.h"
+
+#include <stdbool.h>
+
+typedef struct gn_cuda_device gn_cuda_device;
+
+typedef struct gn_cuda_info {
+    char name[128];
+    int ordinal;
+    int major, minor; /* compute capability: sm_<major><minor> */
+    int multiprocessors;
+    int64_t total_bytes;
+} gn_cuda_info;
+
+GN_NODISCARD gn_status *gn_cuda_device_count(const gn_cuda_driver *d, int *n);
+/* GN_ERR_USAGE: there is no such device, and how many there are. */
+GN_NODISCARD gn_status *gn_cuda_device_info(const gn_cuda_driver *d, int ordinal, gn_cuda_info *out);
+
+/* `d` is borrowed until gn_cuda_device_close. */
+GN_NODISCARD gn_status *gn_cuda_device_open(const gn_cuda_driver *d, int ordinal, gn_cuda_device **out);
+void gn_cuda_device_close(gn_cuda_device *d); /* NULL is fine; its memory, modules and instances must be freed */
+const gn_cuda_info *gn_cuda_device_about(const gn_cuda_device *d);
+GN_NODISCARD gn_status *gn_cuda_free_bytes(gn_cuda_device *d, int64_t *bytes); /* that nobody has now */
+
+/* Memory ------------------------------------------------------------------------------------------------------------ */
+
+/* `bytes` aligned to 256; at least one can be touched.  GN_ERR_NOMEM: what takes how much, and how much is free. */
+GN_NODISCARD gn_status *gn_cuda_alloc(gn_cuda_device *d, int64_t bytes, const char *what, gn_device_ptr *out);
+void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p); /* 0 is fine; waits for work that uses it */
+
+/* In the stream's order.  upload: `from` may be changed when the call returns.  download: waits. */
+GN_NODISCARD gn_status *gn_cuda_upload(gn_cuda_device *d, gn_device_ptr to, const void *from, int64_t bytes);
+GN_NODISCARD gn_status *gn_cuda_download(gn_cuda_device *d, void *to, gn_device_ptr from, int64_t bytes);
+GN_NODISCARD gn_status *gn_cuda_copy(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from, int64_t bytes);
+GN_NODISCARD gn_status *gn_cuda_fill(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t bytes);
+GN_NODISCARD gn_status *gn_cuda_wait(gn_cuda_device *d);
+
+/* Code -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct gn_cuda_module gn_cuda_module;
+
+/* A cubin or PTX, which is not needed after the call. */
+GN_NODISCARD gn_status *gn_cuda_module_load(gn_cuda_device *d, const void *image, gn_cuda_module **out);
+void gn_cuda_module_free(gn_cuda_module *m); /* NULL is fine; nothing may run it any more */
+/* GN_ERR_BACKEND: the module has no such function. */
+GN_NODISCARD gn_status *gn_cuda_module_function(const gn_cuda_module *m, const char *name, void **function);
+
+/* `blocks` blocks of `threads` threads; arguments as of cuLaunchKernel, copied by the call. */
+GN_NODISCARD gn_status *gn_cuda_launch(gn_cuda_device *d, void *function, int64_t blocks, int threads,
+                                       void **arguments);
+
+/* Graphs: launches recorded once and replayed by one call ------------------------------------------------------------ */
+
+typedef struct gn_cuda_graph gn_cuda_graph;
+
+/* What is put on the stream between begin and end is recorded and not run.  *graph NULL: a new one is made; else it is
+ * updated in place where only addresses and sizes of launches differ, and made anew where more does.  A failure in between is
+ * handed to end (`failed`), which ends the recording and returns it. */
+GN_NODISCARD gn_status *gn_cuda_record_begin(gn_cuda_device *d);
+GN_NODISCARD gn_status *gn_cuda_record_end(gn_cuda_device *d, gn_status *failed, gn_cuda_graph **graph);
+GN_NODISCARD gn_status *gn_cuda_graph_run(gn_cuda_graph *g);
+int gn_cuda_graph_updates(const gn_cuda_graph *g); /* times that it was updated in place */
+void gn_cuda_graph_free(gn_cuda_graph *g);         /* NULL is fine */
+
+/* Time -------------------------------------------------------------------------------------------------------------- */
+
+/* Milliseconds of the device between two marks on the stream, waiting for the later one.  Marks are made by the first call
+ * with their number, 0 or 1. */
+GN_NODISCARD gn_status *gn_cuda_mark(gn_cuda_device *d, int number);
+GN_NODISCARD gn_status *gn_cuda_between(gn_cuda_device *d, float *ms);
+
+#endif

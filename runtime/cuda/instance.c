@@ -1,0 +1,346 @@
+#include "runtime/cuda/instance.h"
+
+#include "runtime/instance.h"
+#include "runtime/memory.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Memory ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct shadow {
+    const void *host;
+    int64_t bytes;
+    gn_device_ptr at;
+    int users; /* slots of instances; 0: this place is free */
+} shadow;
+
+struct gn_cuda_memory {
+    gn_cuda_device *device;
+    shadow *all;
+    int n, cap;
+    gn_device_ptr arena;
+    int64_t arena_bytes;
+    int moved; /* times that the arena got another address */
+};
+
+gn_status *gn_cuda_memory_new(gn_cuda_device *d, gn_cuda_memory **out)
+{
+    void *block;
+    *out = NULL;
+    GN_TRY(gn_block_zeroed(1, sizeof(gn_cuda_memory), "a device's memory", &block));
+    *out = block;
+    (*out)->device = d;
+    return NULL;
+}
+
+void gn_cuda_memory_free(gn_cuda_memory *m)
+{
+    if (!m) return;
+    for (int k = 0; k < m->n; k++)
+        if (m->all[k].users) gn_cuda_free(m->device, m->all[k].at);
+    gn_cuda_free(m->device, m->arena);
+    gn_block_free(m->all);
+    gn_block_free(m);
+}
+
+static shadow *find(const gn_cuda_memory *m, const void *host)
+{
+    for (int k = 0; k < m->n; k++)
+        if (m->all[k].users && m->all[k].host == host) return &m->all[k];
+    return NULL;
+}
+
+/* A place that is free. */
+static gn_status *place_of(gn_cuda_memory *m, int *place)
+{
+    void *block;
+    for (*place = 0; *place < m->n; ++*place)
+        if (!m->all[*place].users) return NULL;
+    if (m->n < m->cap) return NULL;
+    int cap = m->cap ? 2 * m->cap : 32;
+    GN_TRY(gn_block_new(cap, sizeof *m->all, "shadows", &block));
+    if (m->n) memcpy(block, m->all, (size_t)m->n * sizeof *m->all);
+    gn_block_free(m->all);
+    m->all = block;
+    m->cap = cap;
+    return NULL;
+}
+
+/* The shadow of `bytes` at `host` for one more user, made and filled where there is none. */
+static gn_status *acquire(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what, gn_device_ptr *at)
+{
+    shadow *s = find(m, host);
+    int place;
+    if (s && s->bytes != bytes)
+        GN_FAIL(GN_ERR_INTERNAL, "%s is %lld bytes to one program and %lld to another", what, (long long)bytes,
+                (long long)s->bytes);
+    if (s) {
+        s->users++;
+        *at = s->at;
+        return NULL;
+    }
+    GN_TRY(place_of(m, &place));
+    GN_TRY(gn_cuda_alloc(m->device, bytes, what, at));
+    gn_status *failed = gn_cuda_upload(m->device, *at, host, bytes);
+    if (failed) {
+        gn_cuda_free(m->device, *at);
+        return failed;
+    }
+    m->all[place] = (shadow){host, bytes, *at, 1};
+    if (place == m->n) m->n++;
+    return NULL;
+}
+
+static void release(gn_cuda_memory *m, gn_device_ptr at)
+{
+    for (int k = 0; k < m->n; k++) {
+        shadow *s = &m->all[k];
+        if (!s->users || s->at != at) continue;
+        if (--s->users == 0) gn_cuda_free(m->device, at);
+        return;
+    }
+}
+
+static gn_status *reserve(gn_cuda_memory *m, int64_t bytes, const char *name)
+{
+    char what[160];
+    if (m->arena && bytes <= m->arena_bytes) return NULL;
+    snprintf(what, sizeof what, "the arena of temporaries of %s", name);
+    gn_cuda_free(m->device, m->arena); /* nothing is kept in it between runs */
+    m->arena = 0;
+    m->arena_bytes = 0;
+    m->moved++;
+    GN_TRY(gn_cuda_alloc(m->device, bytes, what, &m->arena));
+    m->arena_bytes = bytes;
+    return NULL;
+}
+
+gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host)
+{
+    shadow *s = find(m, host);
+    return s ? gn_cuda_upload(m->device, s->at, host, s->bytes) : NULL;
+}
+
+gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host)
+{
+    shadow *s = find(m, host);
+    return s ? gn_cuda_download(m->device, host, s->at, s->bytes) : NULL;
+}
+
+int64_t gn_cuda_memory_bytes(const gn_cuda_memory *m)
+{
+    int64_t bytes = m->arena_bytes;
+    for (int k = 0; k < m->n; k++)
+        if (m->all[k].users) bytes += m->all[k].bytes;
+    return bytes;
+}
+
+/* Instances --------------------------------------------------------------------------------------------------------- */
+
+typedef struct ready { /* a launch; arguments are the addresses of its values */
+    uint64_t *value;
+    void **argument;
+    int64_t blocks;
+} ready;
+
+struct gn_cuda_instance {
+    gn_cuda_memory *memory;
+    const gn_instance *host;
+    const gn_cuda_kernel *kernels;
+    gn_device_ptr *at, *held; /* [n_slots] addresses; those of shadows that this instance uses, 0: none */
+    ready *ready;             /* [n_launches] */
+    void *operands;           /* values and arguments of all */
+    int moved;                /* the arena's, when addresses were resolved */
+    bool replay, stale;       /* stale: the recorded graph has other addresses */
+    gn_cuda_graph *graph;
+};
+
+static int64_t bytes_of(const gn_instance *h, int slot)
+{
+    const gn_slot *s = &h->artifact->slots[slot];
+    int64_t elems = h->plan.elems[slot];
+    if (s->kind == GN_SLOT_GRAPH) elems = gn_graph_array_count(h->graph[s->graph], s->array);
+    return elems * (int64_t)gn_elem_size(s->elem);
+}
+
+/* New shadows are taken before old ones are given back: what both have stays where it is. */
+static gn_status *find_shadows(gn_cuda_instance *in, gn_device_ptr *held)
+{
+    const gn_instance *h = in->host;
+    for (int k = 0; k < h->artifact->n_slots; k++) {
+        const gn_slot *s = &h->artifact->slots[k];
+        if (s->kind == GN_SLOT_TEMP || h->plan.root[k] != k) continue;
+        GN_TRY(acquire(in->memory, h->addr[k], bytes_of(h, k), s->name ? s->name : "a graph's array", &held[k]));
+    }
+    return NULL;
+}
+
+static void release_all(gn_cuda_instance *in, gn_device_ptr *held)
+{
+    for (int k = 0; held && k < in->host->artifact->n_slots; k++)
+        if (held[k]) release(in->memory, held[k]);
+    gn_block_free(held);
+}
+
+static void resolve(gn_cuda_instance *in)
+{
+    const gn_instance *h = in->host;
+    const gn_artifact *a = h->artifact;
+    for (int k = 0; k < a->n_slots; k++) {
+        int root = h->plan.root[k];
+        bool temp = a->slots[root].kind == GN_SLOT_TEMP;
+        in->at[k] = temp ? in->memory->arena + (gn_device_ptr)h->plan.offset[root] : in->held[root];
+    }
+    for (int k = 0; k < a->n_launches; k++)
+        for (int b = 0; b < a->launches[k].n_buf; b++) in->ready[k].value[b] = in->at[a->launches[k].buf[b]];
+    in->moved = in->memory->moved;
+    in->stale = true;
+}
+
+static gn_status *find_addresses(gn_cuda_instance *in)
+{
+    void *block;
+    GN_TRY(reserve(in->memory, in->host->plan.bytes, in->host->artifact->name));
+    GN_TRY(gn_block_zeroed(in->host->artifact->n_slots, sizeof *in->held, "shadows", &block));
+    gn_status *s = find_shadows(in, block);
+    release_all(in, s ? block : in->held);
+    if (s) return s;
+    in->held = block;
+    resolve(in);
+    return NULL;
+}
+
+static gn_status *count_blocks(gn_cuda_instance *in, int k)
+{
+    const gn_artifact *a = in->host->artifact;
+    const gn_launch *l = &a->launches[k];
+    int64_t trip = in->host->ready[k].trip;
+    if (l->kind == GN_LAUNCH_COPY) return NULL;
+    const gn_cuda_kernel *c = &in->kernels[l->kernel];
+    if (c->per_block < 1 || !c->function) GN_FAIL(GN_ERR_INTERNAL, "%s: kernel %d has no code", a->name, l->kernel);
+    in->ready[k].blocks = trip / c->per_block + (trip % c->per_block != 0);
+    if (in->ready[k].blocks > INT_MAX)
+        GN_FAIL(GN_ERR_BACKEND, "%s: launch %d takes %lld blocks; a grid has at most %d", a->name, k,
+                (long long)in->ready[k].blocks, INT_MAX);
+    return NULL;
+}
+
+static gn_status *make_tables(gn_cuda_instance *in)
+{
+    const gn_artifact *a = in->host->artifact;
+    void *block;
+    int64_t values = 0;
+    for (int k = 0; k < a->n_launches; k++) values += a->launches[k].n_buf + a->launches[k].n_sym;
+    GN_TRY(gn_block_zeroed(a->n_slots, sizeof *in->at, "addresses", &block));
+    in->at = block;
+    GN_TRY(gn_block_zeroed(a->n_launches, sizeof *in->ready, "launches", &block));
+    in->ready = block;
+    _Static_assert(sizeof(void *) == sizeof(uint64_t), "one block holds both");
+    GN_TRY(gn_block_zeroed(2 * values, sizeof(uint64_t), "arguments", &in->operands));
+    uint64_t *value = in->operands;
+    void **argument = (void **)(void *)(value + values);
+    for (int k = 0; k < a->n_launches; k++) {
+        const gn_launch *l = &a->launches[k];
+        int n = l->n_buf + l->n_sym;
+        in->ready[k] = (ready){.value = value, .argument = argument};
+        for (int i = 0; i < n; i++) argument[i] = &value[i];
+        for (int i = 0; i < l->n_sym; i++) value[l->n_buf + i] = (uint64_t)in->host->sym[l->sym[i]];
+        value += n;
+        argument += n;
+        GN_TRY(count_blocks(in, k));
+    }
+    return NULL;
+}
+
+gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_kernel *kernels,
+                                gn_cuda_instance **out)
+{
+    void *block;
+    *out = NULL;
+    GN_TRY(gn_block_zeroed(1, sizeof(gn_cuda_instance), "an instance on the device", &block));
+    gn_cuda_instance *in = block;
+    in->memory = m;
+    in->host = host;
+    in->kernels = kernels;
+    gn_status *s = make_tables(in);
+    if (!s) s = find_addresses(in);
+    if (s) {
+        gn_cuda_instance_free(in);
+        return s;
+    }
+    *out = in;
+    return NULL;
+}
+
+void gn_cuda_instance_free(gn_cuda_instance *in)
+{
+    if (!in) return;
+    gn_cuda_graph_free(in->graph);
+    release_all(in, in->held);
+    gn_block_free(in->operands);
+    gn_block_free(in->ready);
+    gn_block_free(in->at);
+    gn_block_free(in);
+}
+
+/* Running ----------------------------------------------------------------------------------------------------------- */
+
+static gn_status *launch(gn_cuda_instance *in, int k)
+{
+    const gn_artifact *a = in->host->artifact;
+    const gn_launch *l = &a->launches[k];
+    ready *r = &in->ready[k];
+    gn_cuda_device *d = in->memory->device;
+    if (l->kind == GN_LAUNCH_COPY) return gn_cuda_copy(d, r->value[0], r->value[1], in->host->ready[k].sym[0]);
+    if (r->blocks == 0) return NULL;
+    const gn_cuda_kernel *c = &in->kernels[l->kernel];
+    return gn_status_annotate(gn_cuda_launch(d, c->function, r->blocks, c->threads, r->argument), "%s: launch %d, %s",
+                              a->name, k, l->name);
+}
+
+static gn_status *run_launches(gn_cuda_instance *in)
+{
+    for (int k = 0; k < in->host->artifact->n_launches; k++) GN_TRY(launch(in, k));
+    return NULL;
+}
+
+static gn_status *record(gn_cuda_instance *in)
+{
+    GN_TRY(gn_cuda_record_begin(in->memory->device));
+    gn_status *s = gn_cuda_record_end(in->memory->device, run_launches(in), &in->graph);
+    in->stale = s != NULL;
+    if (!s) return NULL;
+    gn_cuda_graph_free(in->graph);
+    in->graph = NULL;
+    return s;
+}
+
+void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay) { in->replay = replay; }
+
+gn_status *gn_cuda_instance_run(gn_cuda_instance *in)
+{
+    if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
+    if (!in->replay) return run_launches(in);
+    if (!in->graph || in->stale) GN_TRY(record(in));
+    return gn_cuda_graph_run(in->graph);
+}
+
+gn_status *gn_cuda_instance_rebound(gn_cuda_instance *in) { return find_addresses(in); }
+
+gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int k, int repeats, double *ms)
+{
+    gn_cuda_device *d = in->memory->device;
+    float all = 0;
+    if (repeats < 1 || k < 0 || k >= in->host->artifact->n_launches)
+        GN_FAIL(GN_ERR_USAGE, "launch %d, %d times", k, repeats);
+    if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
+    GN_TRY(launch(in, k));
+    GN_TRY(gn_cuda_mark(d, 0));
+    for (int i = 0; i < repeats; i++) GN_TRY(launch(in, k));
+    GN_TRY(gn_cuda_mark(d, 1));
+    GN_TRY(gn_cuda_between(d, &all));
+    *ms = (double)all / repeats;
+    return NULL;
+}

@@ -1,0 +1,56 @@
+/* Instances on a device: a bound instance (runtime/exec.h) whose launches run on a GPU.
+ *
+ * The host's instance has resolved every size and address.  The device has a shadow of each block of memory that launches
+ * touch, found by the host's address: programs that share a tensor on the host share it on the device, and what one
+ * computes ahead another reads without a way back.  A shadow lives as long as an instance uses it.  Temporaries of all
+ * instances lie in one arena.  Nothing is copied back but on request (gn_cuda_memory_fetch).
+ *
+ * An instance, its memory and its device are used by one thread at a time. */
+#ifndef GN_RUNTIME_CUDA_INSTANCE_H
+#define GN_RUNTIME_CUDA_INSTANCE_H
+
+#include "runtime/cuda/device.h"
+#include "runtime/exec.h"
+
+/* Memory ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct gn_cuda_memory gn_cuda_memory;
+
+GN_NODISCARD gn_status *gn_cuda_memory_new(gn_cuda_device *d, gn_cuda_memory **out); /* d is borrowed */
+void gn_cuda_memory_free(gn_cuda_memory *m); /* NULL is fine; its instances must be freed */
+
+/* Between the host's memory at `host`, as an instance has it bound, and its shadow.  push: after the host's bytes changed.
+ * fetch: waits for the device.  Both: nothing where there is no shadow of it. */
+GN_NODISCARD gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host);
+GN_NODISCARD gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host);
+int64_t gn_cuda_memory_bytes(const gn_cuda_memory *m); /* on the device: shadows and arena */
+
+/* Instances --------------------------------------------------------------------------------------------------------- */
+
+typedef struct gn_cuda_kernel { /* compiled, by its number in the artifact */
+    void *function;
+    int threads;       /* of a block */
+    int64_t per_block; /* iterations of the THREAD loop that a block runs */
+} gn_cuda_kernel;
+
+typedef struct gn_cuda_instance gn_cuda_instance;
+
+/* `host` and `kernels` [n_code of its artifact] are borrowed.  Copies to the device what launches read and is not there yet.
+ * A kernel's arguments are the addresses of its buffers, then its symbols, as 64-bit integers.
+ * GN_ERR_NOMEM says what takes how much and what is free. */
+GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_kernel *kernels,
+                                             gn_cuda_instance **out);
+/* Shadows that no other instance uses end with it: fetch states that were trained before. NULL is fine. */
+void gn_cuda_instance_free(gn_cuda_instance *in);
+
+/* With `replay` the first run is recorded, and that and every later one is one call of the driver. */
+void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay);
+/* Puts one run on the device's stream, and does not wait for it. */
+GN_NODISCARD gn_status *gn_cuda_instance_run(gn_cuda_instance *in);
+/* After gn_instance_rebind on the host's: shadows of what is bound now. A recorded run is updated by the next. */
+GN_NODISCARD gn_status *gn_cuda_instance_rebound(gn_cuda_instance *in);
+
+/* Milliseconds that launch k takes, alone on the device: the mean of `repeats`.  States change as by as many runs. */
+GN_NODISCARD gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int k, int repeats, double *ms);
+
+#endif

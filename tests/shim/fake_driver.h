@@ -1,0 +1,22 @@
+/* What the tests ask of the fake driver (fake_driver.c), found with dlsym. */
+#ifndef TESTS_CUDA_FAKE_DRIVER_H
+#define TESTS_CUDA_FAKE_DRIVER_H
+
+/* The `nth` call from now of `function` (NULL: of any that can fail) gives `result`; 0 for nth: none does. */
+typedef void fake_fail_fn(const char *function, int nth, int result);
+typedef int fake_calls_fn(const char *function); /* since the last fake_fail; NULL: of all */
+typedef int fake_alive_fn(void);                 /* allocations, streams, events, modules, graphs, contexts held */
+typedef const char *fake_fault_fn(void);         /* what the driver was misused for first; NULL: nothing */
+typedef void fake_devices_fn(int n, unsigned long long bytes); /* how many there are, and the memory of each */
+
+/* What runs kernels.  The image of a module is a fake_image: its hooks are called with what they are for. */
+typedef struct fake_image {
+    char magic[8]; /* "fakegpu" */
+    void *code;
+    int (*find)(void *code, const char *name); /* the kernel's number; -1: there is none */
+    int (*arguments)(void *code, int kernel);
+    int (*launch)(void *code, int kernel, unsigned blocks, unsigned threads,
+                  const unsigned long long *value); /* a CUresult */
+} fake_image;
+
+#endif

@@ -1,0 +1,312 @@
+/* links: runtime base */
+/* Drivers and devices, over the fake driver: memory, recording, every error in turn. */
+#include "runtime/cuda/device.h"
+
+#include "fake_driver.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fake_fail_fn *order;
+static fake_alive_fn *alive;
+static fake_fault_fn *fault;
+static fake_devices_fn *set_devices;
+static gn_cuda_driver *driver;
+
+static const char *fake_path(void)
+{
+    const char *path = getenv("GNNC_FAKE_CUDA");
+    ck_assert_msg(path != NULL, "GNNC_FAKE_CUDA names the fake driver");
+    return path;
+}
+
+static void find(const char *name, void *out)
+{
+    void *at = dlsym(driver->library, name);
+    ck_assert_ptr_nonnull(at);
+    memcpy(out, &at, sizeof at);
+}
+
+static void succeeds(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(s)); }
+
+static void fails(gn_status *s, gn_code code, const char *words)
+{
+    ck_assert_msg(s != NULL, "no error, expected: %s", words);
+    ck_assert_int_eq(gn_status_code(s), code);
+    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' lacks '%s'", gn_status_message(s), words);
+    gn_status_free(s);
+}
+
+static void setup(void)
+{
+    succeeds(gn_cuda_driver_open(fake_path(), &driver));
+    find("fake_fail", &order);
+    find("fake_alive", &alive);
+    find("fake_fault", &fault);
+    find("fake_devices", &set_devices);
+    order(NULL, 0, 0);
+    set_devices(1, 1 << 30);
+}
+
+static void teardown(void)
+{
+    ck_assert_int_eq(alive(), 0);
+    ck_assert_msg(!fault(), "%s", fault());
+    gn_cuda_driver_close(driver);
+}
+
+/* Drivers ----------------------------------------------------------------------------------------------------------- */
+
+START_TEST(missing)
+{
+    gn_cuda_driver *d;
+    fails(gn_cuda_driver_open("/nowhere/libcuda.so.1", &d), GN_ERR_BACKEND, "/nowhere/libcuda.so.1");
+    ck_assert_ptr_null(d);
+    fails(gn_cuda_driver_open("libm.so.6", &d), GN_ERR_BACKEND, "libm.so.6 has no cuInit");
+    setenv("GNNC_CUDA_DRIVER", "/elsewhere/libcuda.so", 1);
+    fails(gn_cuda_driver_open(NULL, &d), GN_ERR_BACKEND, "/elsewhere/libcuda.so");
+    setenv("GNNC_CUDA_DRIVER", fake_path(), 1);
+    succeeds(gn_cuda_driver_open(NULL, &d));
+    ck_assert_str_eq(d->path, fake_path());
+    ck_assert_int_eq(d->version, 13000);
+    gn_cuda_driver_close(d);
+    unsetenv("GNNC_CUDA_DRIVER");
+}
+END_TEST
+
+START_TEST(devices)
+{
+    gn_cuda_info info;
+    gn_cuda_device *d;
+    int n;
+    succeeds(gn_cuda_device_info(driver, 0, &info));
+    ck_assert_str_eq(info.name, "Fake GPU 0");
+    ck_assert_int_eq(info.major * 10 + info.minor, 90);
+    ck_assert_int_eq(info.multiprocessors, 4);
+    ck_assert_int_eq(info.total_bytes, 1 << 30);
+    fails(gn_cuda_device_open(driver, 1, &d), GN_ERR_USAGE, "no device cuda:1: the driver shows 1");
+    fails(gn_cuda_device_open(driver, -1, &d), GN_ERR_USAGE, "no device cuda:-1");
+    set_devices(0, 0);
+    succeeds(gn_cuda_device_count(driver, &n));
+    ck_assert_int_eq(n, 0);
+    fails(gn_cuda_device_open(driver, 0, &d), GN_ERR_USAGE, "CUDA_VISIBLE_DEVICES");
+    ck_assert_ptr_null(d);
+}
+END_TEST
+
+/* Memory ------------------------------------------------------------------------------------------------------------ */
+
+START_TEST(round_trip)
+{
+    static const int64_t sizes[] = {0, 1, 63, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, (9 << 20) + 5};
+    gn_cuda_device *d;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        int64_t n = sizes[k];
+        unsigned char *from = malloc((size_t)n + 1), *to = malloc((size_t)n + 1);
+        gn_device_ptr a, b;
+        for (int64_t i = 0; i < n; i++) from[i] = (unsigned char)(i * 7 + i / 251);
+        succeeds(gn_cuda_alloc(d, n, "a", &a));
+        succeeds(gn_cuda_alloc(d, n, "b", &b));
+        succeeds(gn_cuda_upload(d, a, from, n));
+        succeeds(gn_cuda_copy(d, b, a, n));
+        succeeds(gn_cuda_fill(d, a, 0, n));
+        memset(to, 1, (size_t)n + 1);
+        succeeds(gn_cuda_download(d, to, b, n));
+        ck_assert_mem_eq(to, from, (size_t)n);
+        ck_assert_int_eq(to[n], 1);
+        succeeds(gn_cuda_download(d, to, a, n));
+        memset(from, 0, (size_t)n);
+        ck_assert_mem_eq(to, from, (size_t)n);
+        gn_cuda_free(d, a);
+        gn_cuda_free(d, b);
+        free(from);
+        free(to);
+    }
+    gn_cuda_device_close(d);
+}
+END_TEST
+
+START_TEST(too_much)
+{
+    gn_cuda_device *d;
+    gn_device_ptr p, q;
+    int64_t left;
+    set_devices(1, 1 << 20);
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    succeeds(gn_cuda_alloc(d, 1 << 19, "half", &p));
+    succeeds(gn_cuda_free_bytes(d, &left));
+    ck_assert_int_eq(left, 1 << 19);
+    fails(gn_cuda_alloc(d, (1 << 19) + 1, "the arena", &q), GN_ERR_NOMEM,
+          "the arena takes 524289 bytes, 524288 of 1048576 are free");
+    fails(gn_cuda_alloc(d, -1, "the arena", &q), GN_ERR_NOMEM, "cannot be counted");
+    gn_cuda_free(d, p);
+    gn_cuda_device_close(d);
+}
+END_TEST
+
+/* Recording --------------------------------------------------------------------------------------------------------- */
+
+/* Fills and copies: 2 n bytes of `byte` come to a. */
+static gn_status *work(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int byte, int64_t n)
+{
+    GN_TRY(gn_cuda_fill(d, b, byte, n));
+    GN_TRY(gn_cuda_copy(d, a, b, n));
+    return gn_cuda_copy(d, a + (gn_device_ptr)n, b, n);
+}
+
+static gn_status *record(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int byte, int64_t n, gn_cuda_graph **g)
+{
+    GN_TRY(gn_cuda_record_begin(d));
+    return gn_cuda_record_end(d, work(d, a, b, byte, n), g);
+}
+
+static void holds(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t n)
+{
+    unsigned char bytes[64];
+    succeeds(gn_cuda_download(d, bytes, p, n));
+    for (int64_t k = 0; k < n; k++) ck_assert_int_eq(bytes[k], byte);
+}
+
+START_TEST(replay)
+{
+    gn_cuda_device *d;
+    gn_cuda_graph *g = NULL;
+    gn_device_ptr a, b;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    succeeds(gn_cuda_alloc(d, 64, "a", &a));
+    succeeds(gn_cuda_alloc(d, 64, "b", &b));
+    succeeds(gn_cuda_fill(d, a, 9, 64));
+    succeeds(record(d, a, b, 3, 32, &g));
+    holds(d, a, 9, 64); /* recorded, not run */
+    succeeds(gn_cuda_graph_run(g));
+    holds(d, a, 3, 64);
+    succeeds(record(d, a, b, 4, 16, &g));
+    ck_assert_int_eq(gn_cuda_graph_updates(g), 1);
+    succeeds(gn_cuda_graph_run(g));
+    holds(d, a, 4, 32);
+    holds(d, a + 32, 3, 32);
+    succeeds(gn_cuda_record_begin(d)); /* other work: made anew */
+    succeeds(gn_cuda_record_end(d, gn_cuda_fill(d, a, 5, 64), &g));
+    ck_assert_int_eq(gn_cuda_graph_updates(g), 1);
+    succeeds(gn_cuda_graph_run(g));
+    holds(d, a, 5, 64);
+    succeeds(gn_cuda_record_begin(d)); /* what fails in between is handed on */
+    fails(gn_cuda_record_end(d, GN_ERROR(GN_ERR_DATA, "in between"), &g), GN_ERR_DATA, "in between");
+    succeeds(gn_cuda_fill(d, a, 6, 64)); /* nothing records any more */
+    holds(d, a, 6, 64);
+    gn_cuda_graph_free(g);
+    gn_cuda_free(d, a);
+    gn_cuda_free(d, b);
+    gn_cuda_device_close(d);
+}
+END_TEST
+
+/* Errors ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct held { /* by a scenario, when it failed somewhere */
+    gn_cuda_driver *driver;
+    gn_cuda_device *device;
+    gn_cuda_graph *graph;
+    gn_device_ptr a, b;
+} held;
+
+static gn_status *scenario(held *h, char *bytes)
+{
+    enum { N = (4 << 20) + 10 };
+    float ms;
+    GN_TRY(gn_cuda_driver_open(fake_path(), &h->driver));
+    GN_TRY(gn_cuda_device_open(h->driver, 0, &h->device));
+    GN_TRY(gn_cuda_alloc(h->device, N, "a", &h->a));
+    GN_TRY(gn_cuda_alloc(h->device, N, "b", &h->b));
+    GN_TRY(gn_cuda_upload(h->device, h->a, bytes, N));
+    GN_TRY(gn_cuda_mark(h->device, 0));
+    GN_TRY(record(h->device, h->a, h->b, 1, 100, &h->graph));
+    GN_TRY(gn_cuda_graph_run(h->graph));
+    GN_TRY(record(h->device, h->a, h->b, 2, 100, &h->graph));
+    GN_TRY(gn_cuda_graph_run(h->graph));
+    GN_TRY(gn_cuda_mark(h->device, 1));
+    GN_TRY(gn_cuda_between(h->device, &ms));
+    GN_TRY(gn_cuda_wait(h->device));
+    return gn_cuda_download(h->device, bytes, h->a, N);
+}
+
+static void let_go(held *h)
+{
+    if (h->device) {
+        gn_cuda_graph_free(h->graph);
+        gn_cuda_free(h->device, h->a);
+        gn_cuda_free(h->device, h->b);
+    }
+    gn_cuda_device_close(h->device);
+    gn_cuda_driver_close(h->driver);
+}
+
+/* Whatever call of the driver fails, and whether or not the device is lost by it: an error, and nothing is left. */
+START_TEST(every_error)
+{
+    static const int results[] = {1, GN_CUDA_OUT_OF_MEMORY, GN_CUDA_ILLEGAL_ADDRESS, GN_CUDA_GRAPH_UPDATE_FAILURE};
+    char *bytes = calloc(1, (4 << 20) + 10);
+    for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
+        int failed = 0;
+        for (int nth = 1;; nth++) {
+            held h = {0};
+            order(NULL, nth, results[r]);
+            gn_status *s = scenario(&h, bytes);
+            bool lost = s && results[r] == GN_CUDA_ILLEGAL_ADDRESS && h.device;
+            if (lost) fails(gn_cuda_wait(h.device), GN_ERR_BACKEND, "is lost");
+            order(NULL, 0, 0);
+            let_go(&h);
+            ck_assert_msg(alive() == 0, "call %d: %d objects are left", nth, alive());
+            ck_assert_msg(!fault(), "call %d: %s", nth, fault());
+            if (s) ck_assert(strlen(gn_status_message(s)) > 0);
+            failed += s != NULL;
+            bool over = !s && nth > 60;
+            gn_status_free(s);
+            if (over) break;
+        }
+        ck_assert_int_gt(failed, 40);
+    }
+    order(NULL, 0, 0);
+    free(bytes);
+}
+END_TEST
+
+START_TEST(words)
+{
+    gn_cuda_device *d;
+    gn_cuda_module *m;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    fails(gn_cuda_module_load(d, "no image", &m), GN_ERR_BACKEND, "another architecture");
+    ck_assert_ptr_null(m);
+    fails(gn_cuda_launch(d, d, 0, 32, NULL), GN_ERR_INTERNAL, "0 blocks");
+    order("cuStreamSynchronize", 1, GN_CUDA_LAUNCH_FAILED);
+    fails(gn_cuda_wait(d), GN_ERR_BACKEND, "waiting for the device");
+    fails(gn_cuda_wait(d), GN_ERR_BACKEND, "device 0 (Fake GPU 0) is lost to this process");
+    fails(gn_cuda_fill(d, 1, 0, 1), GN_ERR_BACKEND, "is lost");
+    gn_cuda_device_close(d);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("device");
+    tcase_set_timeout(t, 60);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, missing);
+    tcase_add_test(t, devices);
+    tcase_add_test(t, round_trip);
+    tcase_add_test(t, too_much);
+    tcase_add_test(t, replay);
+    tcase_add_test(t, every_error);
+    tcase_add_test(t, words);
+    Suite *suite = suite_create("cuda_device");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
