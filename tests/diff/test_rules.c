@@ -129,6 +129,9 @@ static const char *const rules[][2] = {
     {"a dot product of the ends", DOT "%29 = mul %22, %24\n" SUM},
     {"a dot product of the ends, by source", DOT "%29 = mul %22, %24\n %30 = scatter %1, %29 {end = 0, red = 0}\n"},
     {"divided by a dot product", DOT "%25 = abs %22\n %29 = div %24, %25\n" SUM},
+    {"divided by a dot product of the ends",
+     "%21 = mul %13, %14\n %22 = reduce %21 {axes = 1}\n %23 = slice %6 {axis = 0, start = 2} : edge f32[1]\n"
+     " %24 = reshape %23 : edge f32[]\n %29 = div %24, %22\n" SUM},
     {"a difference of dot products",
      DOT "%25 = mul %13, %14\n %26 = reduce %25 {axes = 1}\n %27 = sub %22, %26\n %29 = mul %27, %24\n" SUM},
     {"a difference of a dot product and a number of the edge", DOT "%25 = sub %24, %22\n %29 = mul %25, %15\n" SUM},
