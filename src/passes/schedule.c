@@ -44,12 +44,16 @@ static void add_gathered(gathering *z, gir_id v, bool far)
         if (far) z->bytes += fu_elems(p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);
         return;
     }
+    if (n->op == GIR_TO_ROWS) { /* of a matrix, of which an edge reads a row */
+        if (far) z->bytes += fu_elems(p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);
+        return;
+    }
     if (n->op == GIR_GATHER) {
         if (gir_in(p, v, 0) == r->graph) add_gathered(z, gir_in(p, v, 1), n->attr.i[0] != r->end);
         return;
     }
     for (int k = 0; k < n->n_in; k++)
-        if (gir_type_of(p, gir_in(p, v, k))->space || n->op == GIR_TO_ROWS) add_gathered(z, gir_in(p, v, k), far);
+        if (gir_type_of(p, gir_in(p, v, k))->space) add_gathered(z, gir_in(p, v, k), far);
 }
 
 /* How many edges ahead to ask for the rows that edges gather: so many that about 16 kB are under way, which is what a
