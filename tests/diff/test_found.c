@@ -1,6 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/run_compiled.c ../support/run_data.c */
-/* timeout: 120 */
+/* timeout: 900 */
 /* Programs that went wrong once, made small, and some on many rows: each in every mode, on several graphs, every way. */
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
@@ -180,8 +180,8 @@ int main(void)
     TCase *t = tcase_create("found"), *u = tcase_create("rows");
     tcase_add_loop_test(t, found, 0, PROGRAMS);
     tcase_add_loop_test(u, many_rows, 0, LARGE);
-    tcase_set_timeout(t, 120);
-    tcase_set_timeout(u, 120);
+    tcase_set_timeout(t, 900);
+    tcase_set_timeout(u, 900);
     Suite *suite = suite_create("found");
     suite_add_tcase(suite, t);
     suite_add_tcase(suite, u);

@@ -1,6 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/run_compiled.c ../support/run_data.c */
-/* timeout: 240 */
+/* timeout: 900 */
 /* Losses over a mask with rows left out that nothing reads: loss, updates and all gradients are those of the program that
  * computes all rows.  All layers of the standard library and the samples, and programs that reach what layers do not; on
  * small random graphs and masks, among them none and all of the nodes; in the evaluator, and in machine code. */
@@ -323,7 +323,7 @@ int main(void)
     TCase *t = tcase_create("restrict");
     tcase_add_loop_test(t, evaluated, 0, SOURCES);
     tcase_add_loop_test(t, compiled, 0, SOURCES);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 900);
     Suite *suite = suite_create("restrict");
     suite_add_tcase(suite, t);
     SRunner *r = srunner_create(suite);

@@ -1,6 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/run_compiled.c ../support/run_data.c */
-/* timeout: 120 */
+/* timeout: 900 */
 /* Programs that reach a rule of a pass, and beside each one those that the rule must leave alone: random programs come by
  * such places too seldom.  Each in every mode, on several graphs, every way. */
 #include "support/random_gir.h"
@@ -276,7 +276,7 @@ int main(void)
 {
     TCase *t = tcase_create("rules");
     tcase_add_loop_test(t, rule, 0, RULES);
-    tcase_set_timeout(t, 120);
+    tcase_set_timeout(t, 900);
     Suite *suite = suite_create("rules");
     suite_add_tcase(suite, t);
     SRunner *r = srunner_create(suite);

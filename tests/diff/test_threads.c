@@ -1,5 +1,5 @@
 /* links: driver codegen passes frontend ir runtime base */
-/* timeout: 240 */
+/* timeout: 900 */
 /* The samples give the same bits whatever the number of threads and in every run: all states after five steps, and the
  * loss; with what is static computed at every step, and computed ahead. */
 #include "driver/session.h"
@@ -123,7 +123,7 @@ int main(void)
     TCase *t = tcase_create("threads");
     if (!GNNC_HAVE_LLVM) return 0;
     tcase_add_loop_test(t, threads, 0, MODELS * DATA * MODES);
-    tcase_set_timeout(t, 240);
+    tcase_set_timeout(t, 900);
     Suite *suite = suite_create("bits");
     suite_add_tcase(suite, t);
     SRunner *r = srunner_create(suite);

@@ -130,6 +130,7 @@ static const struct {
     {"concat %6, %6 {axis = 0}", "0:node f32[4, 3]"},
     {"cast %4 : node f32[2, 3]\n %16 = ne %15, %7", "ne(cast(c to node f32[2, 3]), 1:node f32[2, 3])"},
     {"concat %2, %3 {axis = 0}\n %16 = slice %15 {axis = 1, start = 0} : node f32[4, 2]", "slice(concat(x, y) from 0)"},
+    {"concat %2, %3 {axis = 0}\n %16 = slice %15 {axis = 0, start = 2} : node f32[1, 3]", "slice(concat(x, y) from 2)"},
     {"slice %2 {axis = 0, start = 1} : node f32[1, 3]\n %16 = slice %15 {axis = 1, start = 1} : node f32[1, 2]",
      "slice(slice(x from 1) from 1)"},
     {"transpose %2 {perm = 16}", "x"},
