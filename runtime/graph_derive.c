@@ -18,6 +18,15 @@ static int64_t count_loops(const gn_graph *g)
     return n;
 }
 
+/* How many bits are set, without the compiler's library, which embedded code does not have. */
+static int ones(uint64_t x)
+{
+    const uint64_t by_2 = 0x5555555555555555, by_4 = 0x3333333333333333, by_8 = 0x0f0f0f0f0f0f0f0f;
+    x -= x >> 1 & by_2;
+    x = (x & by_4) + (x >> 2 & by_4);
+    return (int)(((x + (x >> 4)) & by_8) * 0x0101010101010101 >> 56);
+}
+
 /* Which of the user's edges are dropped loops, as bits; rank[w]: how many of those before bit 64 w are kept.  Small enough
  * for a cache where an array of ranks would not be. */
 typedef struct ranks {
@@ -39,8 +48,7 @@ static gn_status *find_ranks(const gn_graph *g, ranks *out)
             out->dropped[pos / 64] |= (uint64_t)1 << pos % 64;
         }
     }
-    for (int64_t w = 1; w < words; w++)
-        out->rank[w] = out->rank[w - 1] + 64 - __builtin_popcountll(out->dropped[w - 1]);
+    for (int64_t w = 1; w < words; w++) out->rank[w] = out->rank[w - 1] + 64 - ones(out->dropped[w - 1]);
     return NULL;
 }
 
@@ -48,7 +56,7 @@ static gn_status *find_ranks(const gn_graph *g, ranks *out)
 static int64_t rank_of(const ranks *k, int64_t pos)
 {
     uint64_t before = k->dropped[pos / 64] & (((uint64_t)1 << pos % 64) - 1);
-    return k->rank[pos / 64] + pos % 64 - __builtin_popcountll(before);
+    return k->rank[pos / 64] + pos % 64 - ones(before);
 }
 
 static void put(gn_graph *d, int64_t k, int64_t col, int64_t pos, int64_t from)

@@ -4,7 +4,6 @@
 
 #include <elf.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -58,13 +57,6 @@ static const struct outside {
 #undef F1
 };
 enum { OUTSIDE = sizeof outside / sizeof *outside };
-
-_Noreturn void gn_kernel_fault(const char *kernel, const char *buffer, int64_t index, int64_t size)
-{
-    fprintf(stderr, "gnnc: kernel %s: index %lld is outside of buffer %s, which has %lld elements\n", kernel,
-            (long long)index, buffer, (long long)size);
-    abort();
-}
 
 /* One ELF object inside the bytes; its sections and where they will lie. */
 typedef struct elf {

@@ -5,9 +5,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifdef GNNC_EMBEDDED /* nobody tests there, and what belongs to a thread would need the dynamic loader */
+#define CUT false
+#else
 static _Thread_local int64_t fuse;
+#define CUT (fuse > 0 && --fuse == 0)
 
 int64_t *gn_memory_fuse(void) { return &fuse; }
+#endif
 
 bool gn_round_up(int64_t bytes, int64_t *out)
 {
@@ -44,7 +49,7 @@ static gn_status *block(int64_t count, size_t size, const char *what, void **out
         (uint64_t)*bytes > PTRDIFF_MAX)
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %s of %lld elements of %zu bytes cannot be addressed", what,
                 (long long)count, size);
-    bool cut = fuse > 0 && --fuse == 0;
+    bool cut = CUT;
     *out = cut ? NULL : allocate(*bytes);
     if (!*out) GN_FAIL(GN_ERR_NOMEM, "out of memory: %s takes %lld bytes", what, (long long)*bytes);
     return NULL;

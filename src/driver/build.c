@@ -51,6 +51,7 @@ static gn_compile_options options_of(builder *z, bool fixed)
     o.code.opt_level = eager ? 0 : 1;
     o.code.sanitize = z->opt.sanitize || sanitized;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
+    o.code.cpu = z->opt.cpu;
     o.code.off = z->opt.without.decisions;
     o.code.cache = z->opt.cache;
     return o;
@@ -74,15 +75,23 @@ static gn_status *compile_unit(builder *z, const gir_program *p, bool keep_data,
     return gn_compile(z->arena, rest, &o, &z->out->pass_count, &u->code);
 }
 
+int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS])
+{
+    gn_compiled *all[GN_BUILD_PROGRAMS] = {b->step.code,         b->eval.code,         b->val_loss.code,
+                                           b->step.prepare_code, b->eval.prepare_code, b->val_loss.prepare_code};
+    int n = 0;
+    for (int k = 0; k < GN_BUILD_PROGRAMS; k++)
+        if (all[k]) out[n++] = all[k];
+    return n;
+}
+
 static gn_status *make_code(builder *z)
 {
     gn_build *b = z->out;
-    gn_compiled *all[] = {b->step.code,         b->eval.code,         b->val_loss.code,
-                          b->step.prepare_code, b->eval.prepare_code, b->val_loss.prepare_code};
-    int n = 0;
-    for (int k = 0; k < 6; k++)
-        if (all[k]) all[n++] = all[k];
+    gn_compiled *all[GN_BUILD_PROGRAMS];
+    int n = gn_build_programs(b, all);
     gn_compile_options o = options_of(z, false);
+    if (z->opt.objects) return gn_compile_objects(z->arena, n, all, &o.code, &b->objects, &b->code);
     return gn_compile_code(z->arena, n, all, &o.code, &b->image, &b->code);
 }
 
@@ -101,7 +110,7 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
         if (m->val_loss)
             GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), opt->fixed, opt->val_levels, &out->val_loss));
     }
-    if (!opt->no_code) GN_TRY(make_code(&z));
+    if (!opt->no_code || opt->objects) GN_TRY(make_code(&z));
     out->ms = gn_now_ms() - t0;
     return NULL;
 }

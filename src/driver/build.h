@@ -7,7 +7,7 @@
 #include "driver/compile.h"
 #include "driver/mode.h"
 #include "frontend/frontend.h"
-#include "runtime/exec.h"
+#include "runtime/pair.h"
 #include "runtime/state.h"
 
 /* What one run of a pass did: how many values of each operator it left more (or less) than there were. */
@@ -32,6 +32,8 @@ typedef struct gn_build_options {
     bool fixed;         /* training: data are the same in every step; what depends on them alone is computed once */
     bool sanitize;      /* bounds checks in generated code */
     bool no_code;       /* no machine code: nothing can be run */
+    bool objects;       /* with no_code: machine code as objects, in gn_build.objects */
+    const char *cpu;    /* that is compiled for; NULL: this one */
     int pass_limit;     /* -1: all */
     int train_levels;   /* of rows that the training loss reads (passes/restrict_rows.c); 0: all rows are computed */
     int val_levels;     /* the same of the validation loss */
@@ -45,7 +47,8 @@ typedef struct gn_build_options {
 typedef struct gn_build {
     gn_unit eval, step, val_loss; /* code NULL where there is none */
     gir_program *step_gir;
-    gn_image *image; /* code of all units; end it with gn_image_free */
+    gn_image *image;           /* code of all units; end it with gn_image_free */
+    gn_kernel_objects objects; /* in the order of gn_build_programs; end them with gn_kernel_objects_free */
     gn_code_report code;
     int pass_count;
     GN_VEC(gn_pass_note) notes; /* of passes that changed something */
@@ -57,6 +60,10 @@ GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char 
 
 /* Everything but the image lives in the arena. */
 GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out);
+
+/* Programs of all units, those that there are, in the order in which they are compiled; how many. */
+enum { GN_BUILD_PROGRAMS = 6 };
+int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS]);
 
 /* A loss program without its other outputs but what training updates: logits are there to be looked at, but nobody does
  * after a step, and asking for them asks for all rows. */

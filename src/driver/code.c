@@ -71,7 +71,7 @@ static gn_status *make_keys(job *j)
 static bool look_up(job *j, int k)
 {
     gn_code_object *o = &j->objects[k];
-    return gn_cache_get(j->opt->cache, &j->keys[k], j->kernels[k]->name, &o->bytes, &o->n);
+    return j->opt->cache && gn_cache_get(j->opt->cache, &j->keys[k], j->kernels[k]->name, &o->bytes, &o->n);
 }
 
 /* Compiles kernels which[0..n) at once, and keeps their code. */
@@ -83,7 +83,7 @@ static gn_status *compile_some(job *j, int n)
     for (int i = 0; i < n; i++) {
         int k = j->which[i];
         j->objects[k] = j->made[i];
-        gn_cache_put(j->opt->cache, j->parts[k], j->made[i].bytes, j->made[i].n);
+        if (j->opt->cache) gn_cache_put(j->opt->cache, j->parts[k], j->made[i].bytes, j->made[i].n);
     }
     return NULL;
 }
@@ -107,7 +107,7 @@ static gn_status *compile_claimed(job *j, gn_claims *claims, int *wait)
 /* Nothing is claimed while another's claim is waited for, so that nobody waits in a circle. */
 static gn_status *compile_missing(job *j)
 {
-    gn_claims *claims = gn_claims_new(j->opt->cache);
+    gn_claims *claims = j->opt->cache ? gn_claims_new(j->opt->cache) : NULL;
     int wait;
     gn_status *s;
     while (!(s = compile_claimed(j, claims, &wait)) && wait >= 0) {
@@ -142,23 +142,22 @@ static gn_status *load(job *j, gn_image **image)
     return gn_image_join(j->n, j->objects, image, &j->report->stats);
 }
 
-static gn_status *through_cache(job *j, gn_image **image)
+/* Every distinct kernel's object, loaded so that what was kept and is damaged is found; they stay in the job. */
+static gn_status *get_objects(job *j, gn_image **image)
 {
     gn_code_report *r = j->report;
-    r->cached = true;
+    r->cached = j->opt->cache != NULL;
     GN_TRY(make_keys(j));
     for (int k = 0; k < j->n; k++) {
         if (look_up(j, k)) {
             r->hits++;
         } else {
             r->misses++;
-            gn_cache_explain(j->opt->cache, j->kernels[k]->name, j->parts[k]);
+            if (j->opt->cache) gn_cache_explain(j->opt->cache, j->kernels[k]->name, j->parts[k]);
         }
     }
-    gn_status *s = r->misses ? compile_missing(j) : NULL;
-    if (!s) s = load(j, image);
-    free_objects(j);
-    return s;
+    if (r->misses) GN_TRY(compile_missing(j));
+    return load(j, image);
 }
 
 /* All ---------------------------------------------------------------------------------------------------------------- */
@@ -183,14 +182,13 @@ static void find_distinct(job *j, int n, gn_compiled *const *programs, int *whic
     }
 }
 
-gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
-                           gn_image **image, gn_code_report *report)
+static job new_job(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
+                   gn_code_report *report, int **which)
 {
-    double t0 = gn_now_ms();
-    *image = NULL;
     *report = (gn_code_report){0};
     for (int p = 0; p < n; p++) report->kernels += programs[p]->n_kernels;
-    int room = report->kernels + 1, *which = GN_NEW_N(a, int, room), at = 0;
+    int room = report->kernels + 1;
+    *which = GN_NEW_N(a, int, room);
     job j = {.arena = a,
              .opt = opt,
              .kernels = GN_NEW_N(a, const kir_kernel *, room),
@@ -202,15 +200,54 @@ gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, con
              .which = GN_NEW_N(a, int, room),
              .some = GN_NEW_N(a, const kir_kernel *, room),
              .made = GN_NEW_N(a, gn_code_object, room)};
-    find_distinct(&j, n, programs, which);
+    find_distinct(&j, n, programs, *which);
     report->distinct = j.n;
+    return j;
+}
+
+gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
+                           gn_image **image, gn_code_report *report)
+{
+    double t0 = gn_now_ms();
+    int *which, at = 0;
+    job j = new_job(a, n, programs, opt, report, &which);
+    gn_status *s = NULL;
+    *image = NULL;
     if (j.n && opt->cache)
-        GN_TRY(through_cache(&j, image));
+        s = get_objects(&j, image);
     else if (j.n)
-        GN_TRY(gn_cpu_compile(j.kernels, j.n, opt, image, &report->stats));
+        s = gn_cpu_compile(j.kernels, j.n, opt, image, &report->stats);
+    free_objects(&j);
+    if (s) return s;
     for (int p = 0; p < n; p++)
         for (int k = 0; k < programs[p]->n_kernels; k++)
             programs[p]->artifact->code[k] = gn_image_kernel(*image, which[at++]);
     report->ms = gn_now_ms() - t0;
     return NULL;
+}
+
+gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
+                              gn_kernel_objects *out, gn_code_report *report)
+{
+    double t0 = gn_now_ms();
+    gn_image *image = NULL;
+    *out = (gn_kernel_objects){0};
+    job j = new_job(a, n, programs, opt, report, &out->which);
+    if (!j.n) return NULL;
+    gn_status *s = get_objects(&j, &image);
+    gn_image_free(image); /* it was loaded to see that it is sound */
+    if (s) {
+        free_objects(&j);
+        return s;
+    }
+    out->n = j.n;
+    out->objects = j.objects;
+    report->ms = gn_now_ms() - t0;
+    return NULL;
+}
+
+void gn_kernel_objects_free(gn_kernel_objects *o)
+{
+    for (int k = 0; k < o->n; k++) free(o->objects[k].bytes);
+    *o = (gn_kernel_objects){0};
 }

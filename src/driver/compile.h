@@ -44,6 +44,19 @@ typedef struct gn_code_report {
 GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
                                         gn_image **image, gn_code_report *report);
 
+/* The machine code of several programs as it is before it is loaded, for files. */
+typedef struct gn_kernel_objects {
+    int n;                   /* distinct kernels */
+    gn_code_object *objects; /* [n] as of gn_cpu_objects */
+    int *which;              /* of every kernel of every program, in order: its object */
+} gn_kernel_objects;
+
+/* As gn_compile_code, for any CPU; nothing can be run.  `which` lives in the arena. */
+GN_NODISCARD gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *const *programs,
+                                           const gn_codegen_options *opt, gn_kernel_objects *out,
+                                           gn_code_report *report);
+void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
+
 /* order.c: other launches first, where that lowers the peak of memory. */
 void gn_order_launches(gn_arena *a, lowered *low);
 

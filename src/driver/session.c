@@ -66,6 +66,8 @@ static gn_status *compile_all(gn_session *s)
                           .fixed = s->opt.keep_static,
                           .sanitize = s->opt.sanitize,
                           .no_code = s->opt.no_code,
+                          .objects = s->opt.objects,
+                          .cpu = s->opt.cpu,
                           .pass_limit = s->opt.pass_limit,
                           .without = s->opt.without,
                           .cache = s->opt.cache};
@@ -252,6 +254,7 @@ void gn_session_free(gn_session *s)
     gn_unit_release(&s->build.eval);
     if (s->pool) gn_pool_free(s->pool);
     gn_image_free(s->build.image);
+    gn_kernel_objects_free(&s->build.objects);
     gn_state_free(&s->state);
     gn_graph_free(s->graph);
     gn_graph_free(s->x_pattern);

@@ -29,6 +29,8 @@ typedef struct gn_session_options {
     bool train;             /* make the training step too */
     bool keep_static;       /* training: what depends on graph and data alone is computed once */
     bool no_code;           /* for --emit: no machine code, nothing can be run */
+    bool objects;           /* with no_code: machine code as objects */
+    const char *cpu;        /* that is compiled for; NULL: this one */
     struct gn_cache *cache; /* of compiled kernels; NULL: none. Must outlive gn_session_new alone */
 } gn_session_options;
 
