@@ -1,3 +1,4 @@
+#include "cli/ahead.h"
 #include "cli/irfile.h"
 #include "cli/session.h"
 
@@ -170,7 +171,10 @@ static void report_json(const gn_session *s)
 static gn_status *compile(gn_cli *cli)
 {
     gn_session_options o;
+    bool ahead;
+    GN_TRY(gn_cli_wants_ahead(cli, &ahead));
     GN_TRY(gn_cli_session_options(cli, &o));
+    if (ahead) return gn_cli_compile_ahead(cli, &o);
     o.train = true;
     o.keep_static = true;
     o.no_code = cli->opt.emit != NULL;
@@ -192,12 +196,16 @@ static gn_status *compile(gn_cli *cli)
 const gn_command gn_command_compile = {
     .name = "compile",
     .usage = "[compile] MODEL.gnn [options]",
-    .summary = "compile a model; --emit shows a stage",
+    .summary = "compile a model; --emit shows a stage, -o makes a file",
     .about = "Compiles a model for the shapes of its data and says what came of it: operators, kernels,\n"
-             "memory, and with -v what was fused.  Nothing is run.\n",
+             "memory, and with -v what was fused.  Nothing is run.  With -o it becomes an object, an\n"
+             "archive or a shared library that C programs link and that needs nothing of gnnc.\n",
     .examples = "  gnnc samples/gcn.gnn                           what the model becomes\n"
                 "  gnnc samples/gcn.gnn --emit=gir -O eager       the tensor IR, unoptimised\n"
                 "  gnnc samples/gcn.gnn --emit=asm -o gcn.s       machine code\n"
+                "  gnnc samples/gcn.gnn -o gcn.o --header gcn.h   for C, for graphs of any size\n"
+                "  gnnc samples/gcn.gnn --data cora --weights w.safetensors --inference \\\n"
+                "      --cpu x86-64-v3 -o gcn.a --header gcn.h    trained weights, other machines\n"
                 "  gnnc samples/gat.gnn -D heads=4 -D hidden=16   other hyperparameters\n"
                 "  gnnc samples/gcn.gnn --emit=dot | dot -Tsvg    a drawing\n",
     .min_args = 1,

@@ -28,6 +28,7 @@ static const char *const orders[] = {
 #undef X
         NULL};
 static const char *const units[] = {"step", "eval", NULL};
+static const char *const cpus[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
 static const gn_option options[] = {
@@ -50,7 +51,15 @@ static const gn_option options[] = {
      "leave all optimisations out but these, and what cannot be"},
     {"list", 0, GN_OPTION_FLAG, AT(list), GN_COMMAND_opt, NULL, "list the optimisations, a line each"},
     {"output", 'o', GN_OPTION_STRING, AT(output), GN_COMMAND_compile | GN_COMMAND_opt | GN_COMMAND_reduce, "FILE",
-     "where the result goes (default: standard output)"},
+     "where the result goes (default: standard output); without\n--emit, what it becomes: .o, .a or .so"},
+    {"header", 0, GN_OPTION_STRING, AT(header), GN_COMMAND_compile, "FILE", "with -o: write the C header of the code"},
+    {"prefix", 0, GN_OPTION_STRING, AT(prefix), GN_COMMAND_compile, "NAME",
+     "with -o: what C names begin with (default: the model's name)"},
+    {"cpu", 0, GN_OPTION_CHOICE, AT(cpu), GN_COMMAND_compile, "CPU",
+     "with -o: the processors to compile for: native (the default:\nall that this one has), x86-64-v2, x86-64-v3 or "
+     "x86-64-v4",
+     cpus},
+    {"inference", 0, GN_OPTION_FLAG, AT(inference), GN_COMMAND_compile, NULL, "with -o: no training step"},
     {"pass-limit", 0, GN_OPTION_INT, AT(pass_limit), MODEL | GN_COMMAND_opt, "N",
      "stop after the first N runs of a pass, to bisect one", NULL, 0, INT32_MAX},
 
@@ -72,7 +81,8 @@ static const gn_option options[] = {
     {"seed", 0, GN_OPTION_INT, AT(seed), DATA, "S", "seed of every random number (default: 0)", NULL, 0, INT64_MAX},
     {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
      "train K times, with seeds S, S+1, ..., and report\nmean and deviation", NULL, 1, 100000},
-    {"weights", 0, GN_OPTION_STRING, AT(weights), TRAIN, "FILE", "start from these weights (.safetensors)"},
+    {"weights", 0, GN_OPTION_STRING, AT(weights), TRAIN | GN_COMMAND_compile, "FILE",
+     "start from these weights (.safetensors); with -o: they go into\nthe file"},
     {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE", "write the trained weights (.safetensors)"},
     {"predictions", 0, GN_OPTION_STRING, AT(predictions), TRAIN, "FILE", "write what the model says of every node"},
 

@@ -30,6 +30,9 @@ typedef struct gn_cli_options {
     const char *mode;        /* canonical name of a compile mode, NULL: not given */
     const char *emit;        /* ast, gir, kir, llvm, asm, obj, dot; NULL: not given */
     const char *output;      /* -o; NULL: stdout, or what the command says */
+    const char *header;      /* compile: where the C header goes */
+    const char *prefix;      /* compile: of C names; NULL: not given */
+    const char *cpu;         /* compile: native, x86-64-v3, ...; NULL: not given */
     const char *what;        /* explain: step or eval; NULL: not given */
     const char *passes;      /* opt: comma-separated; NULL: the pipeline of the mode */
     const char *data;        /* NULL: the embedded sample */
@@ -52,7 +55,7 @@ typedef struct gn_cli_options {
     int64_t repeat;
     int64_t pass_limit;
     int verbose;
-    bool quiet, json, list, help;
+    bool quiet, json, list, help, inference;
 } gn_cli_options;
 
 void gn_cli_options_init(gn_cli_options *o);

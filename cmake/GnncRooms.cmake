@@ -109,3 +109,24 @@ function(gnnc_code_id)
     VERBATIM)
   add_library(gnnc_embedded_code_id STATIC "${c}")
 endfunction()
+
+# gnnc_embed_runtime(<globs>): gnnc_embedded_runtime, with the sources compiled and joined to one relocatable object, as
+# gnnc_embed_files has a file.  It goes into other people's programs: plain x86-64, position-independent, optimised whatever
+# the build is, with no sanitizer, and with no names to be seen but those that are marked.
+function(gnnc_embed_runtime)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/")
+  file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+  add_library(gnnc_aot_runtime OBJECT ${sources})
+  target_include_directories(gnnc_aot_runtime PRIVATE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(gnnc_aot_runtime PRIVATE GNNC_EMBEDDED=1)
+  target_compile_options(gnnc_aot_runtime PRIVATE -O2 -g0 -fPIC -fno-sanitize=all -fno-stack-protector -fno-lto)
+  set(object "${GNNC_GEN_DIR}/aot_runtime.o")
+  add_custom_command(
+    OUTPUT "${object}"
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o "${object}" $<TARGET_OBJECTS:gnnc_aot_runtime>
+    DEPENDS $<TARGET_OBJECTS:gnnc_aot_runtime>
+    COMMENT "Joining the runtime of objects compiled ahead of time"
+    COMMAND_EXPAND_LISTS VERBATIM)
+  gnnc_embed_rules(c symbols gn_embedded_ "${object}")
+  add_library(gnnc_embedded_runtime STATIC ${c})
+endfunction()

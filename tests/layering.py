@@ -26,9 +26,11 @@ ROOMS = {
                               "artifact", "runtime", "public")),
     "api": ("src/api", ("base", "ir", "frontend", "passes", "cache", "artifact", "kernel", "runtime", "driver",
                         "public")),
+    "aot": ("src/aot", ("base", "ir", "frontend", "passes", "codegen", "cache", "artifact", "kernel", "loader", "runtime",
+                        "driver")),
     "public": ("include/gnnc", ()),
     "cli": ("cli", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "cache", "kernel", "loader",
-                    "artifact", "runtime", "driver", "public")),
+                    "artifact", "runtime", "driver", "aot", "public")),
 }
 NO_DEVICE = ("ir", "passes")
 # A compile mode has a device in its name; that is a name that users type, not a question about a device.

@@ -1,0 +1,173 @@
+/* Data of inputs: noted when it is bound, looked at when something is computed. */
+#include "runtime/aot/impl.h"
+
+#include "runtime/memory.h"
+
+#include <string.h>
+
+static const char sparse_input[] = "x"; /* the one that may be given by its non-zeros */
+
+static int number(const gn_aot_model *m, const gn_aot_tensor *t) { return (int)(t - m->image->inputs); }
+
+/* Instances learn of data that has taken the place of other data: by its address where that is all that changed. */
+static void replace(gn_aot_model *m, const gn_aot_tensor *t, bool same_size, const void *data)
+{
+    for (int k = 0; k < AOT_UNITS; k++) {
+        const aot_unit *u = &m->unit[k];
+        bool reads = gn_artifact_reads(u->code, GN_SLOT_INPUT, t->name);
+        bool again = !same_size || t->rows == GN_AOT_EDGES || gn_artifact_reads(u->ahead, GN_SLOT_INPUT, t->name) ||
+                     gn_artifact_picks(u->ahead, t->name) || gn_artifact_picks(u->code, t->name);
+        if (!u->bound || (!again && !reads)) continue;
+        if (!again) {
+            gn_status *s = gn_instance_rebind(u->pair.instance, t->name, (void *)(uintptr_t)data);
+            again = s != NULL; /* whatever it is, binding anew says it */
+            gn_status_free(s);
+        }
+        if (again) aot_unbind(m, k);
+    }
+    m->inferred = false;
+}
+
+/* Takes `own`. */
+static void note(gn_aot_model *m, const gn_aot_tensor *t, int64_t rows, const void *data, void *own)
+{
+    aot_data *d = &m->data[number(m, t)], before = *d;
+    *d = (aot_data){.data = data, .own = own, .rows = rows};
+    replace(m, t, before.data && before.rows == rows, data);
+    gn_block_free(before.own);
+    gn_block_free(before.sorted);
+}
+
+/* x for products that walk its non-zeros; a matrix is made of it again where something asks for one. */
+static void note_pattern(gn_aot_model *m, gn_graph *g)
+{
+    const gn_aot_tensor *x = aot_find(m->image->n_inputs, m->image->inputs, sparse_input);
+    for (int k = 0; k < AOT_UNITS; k++) aot_unbind(m, k);
+    gn_graph_free(m->pattern);
+    m->pattern = g;
+    if (!x) return;
+    gn_block_free(m->data[number(m, x)].own);
+    m->data[number(m, x)] = (aot_data){0};
+}
+
+static gn_status *bytes_to_bools(int64_t rows, const uint8_t *from, uint8_t **out)
+{
+    void *block;
+    GN_TRY(gn_block_new(rows, 1, "a mask", &block));
+    *out = block;
+    for (int64_t k = 0; k < rows; k++) (*out)[k] = from[k] != 0;
+    return NULL;
+}
+
+static gn_status *check(const gn_aot_model *m, const char *name, int64_t rows, const void *data,
+                        const gn_aot_tensor **out)
+{
+    const gn_aot_tensor *t = *out = aot_find(m->image->n_inputs, m->image->inputs, name);
+    int64_t elems;
+    if (!t) return aot_no_such(m, "input", name);
+    if (rows < 0 || (t->rows == GN_AOT_ONE && rows != 1))
+        GN_FAIL(GN_ERR_USAGE, "'%s' of %lld rows%s", name, (long long)rows, rows < 0 ? "" : ", expected 1");
+    if (__builtin_mul_overflow(rows, t->row_elems, &elems) || elems > INT64_MAX / 16)
+        GN_FAIL(GN_ERR_USAGE, "'%s' of %lld rows does not fit memory", name, (long long)rows);
+    if (!data && elems) GN_FAIL(GN_ERR_USAGE, "'%s' is bound to no data", name);
+    if ((uintptr_t)data % gn_elem_size(t->elem))
+        GN_FAIL(GN_ERR_USAGE, "the data of '%s' is not aligned to its elements, %s", name, gn_elem_name(t->elem));
+    return NULL;
+}
+
+static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const void *data)
+{
+    static const char nothing[64];
+    const gn_aot_tensor *t;
+    uint8_t *own = NULL;
+    GN_TRY(check(m, name, rows, data, &t));
+    if (!data) data = nothing; /* of no elements */
+    if (m->image->sparse_x && !strcmp(name, sparse_input)) {
+        gn_graph *g;
+        GN_TRY(gn_graph_from_dense(rows, t->row_elems, data, &g));
+        note_pattern(m, g);
+        return NULL;
+    }
+    if (t->elem == GN_BOOL) GN_TRY(bytes_to_bools(rows * t->row_elems, data, &own));
+    note(m, t, rows, own ? own : data, own);
+    return NULL;
+}
+
+int gn_aot_bind(gn_aot_model *m, const char *name, int64_t rows, const void *data)
+{
+    if (m->failed) return (int)gn_status_code(m->failed);
+    return aot_say(m, bind(m, name, rows, data));
+}
+
+static gn_status *bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
+{
+    const gn_aot_tensor *x = aot_find(m->image->n_inputs, m->image->inputs, sparse_input);
+    gn_graph *g;
+    if (!m->image->sparse_x || !x)
+        GN_FAIL(GN_ERR_USAGE, "x is given by its non-zeros, but the model was compiled for all of it");
+    if (rows < 0 || !row || (rows && row[rows] && !column))
+        GN_FAIL(GN_ERR_USAGE, "x: %lld rows at no address", (long long)rows);
+    gn_status *s = gn_graph_from_csr(rows, x->row_elems, row, column, value, &g);
+    if (s) return gn_status_annotate(s, "x");
+    note_pattern(m, g);
+    return NULL;
+}
+
+int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
+{
+    if (m->failed) return (int)gn_status_code(m->failed);
+    return aot_say(m, bind_csr(m, rows, row, column, value));
+}
+
+/* Before it runs ---------------------------------------------------------------------------------------------------- */
+
+static bool reads(const aot_unit *u, const char *name)
+{
+    return gn_artifact_reads(u->code, GN_SLOT_INPUT, name) || gn_artifact_reads(u->ahead, GN_SLOT_INPUT, name) ||
+           gn_artifact_picks(u->code, name) || gn_artifact_picks(u->ahead, name);
+}
+
+static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
+{
+    const gn_graph *g = m->pattern;
+    aot_data *d = &m->data[number(m, t)];
+    int64_t elems, cols = t->row_elems;
+    if (__builtin_mul_overflow(g->n_dst, cols, &elems))
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: x of %lld x %lld", (long long)g->n_dst, (long long)cols);
+    GN_TRY(gn_block_zeroed(elems, sizeof(float), "x", &d->own));
+    float *to = d->own;
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t end = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
+        for (int64_t e = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v); e < end; e++)
+            to[v * cols + gn_index_get(g->array[GN_GRAPH_COL], g->index, e)] = ((float *)g->array[GN_GRAPH_VALUE])[e];
+    }
+    d->data = to;
+    d->rows = g->n_dst;
+    return NULL;
+}
+
+static gn_status *sort_edges(const gn_aot_model *m, const gn_aot_tensor *t, aot_data *d)
+{
+    if (d->rows != m->graph->n_edge)
+        GN_FAIL(GN_ERR_DATA, "'%s' has %lld rows, the graph %lld edges", t->name, (long long)d->rows,
+                (long long)m->graph->n_edge);
+    if (d->sorted) return NULL;
+    GN_TRY(gn_block_new(d->rows * t->row_elems, gn_elem_size(t->elem), t->name, &d->sorted));
+    gn_graph_edges_in(m->graph, t->row_elems * (int64_t)gn_elem_size(t->elem), d->data, d->sorted);
+    return NULL;
+}
+
+gn_status *aot_ready_data(gn_aot_model *m, const aot_unit *u)
+{
+    bool pattern = gn_artifact_reads_pattern(u->code) || gn_artifact_reads_pattern(u->ahead);
+    if (pattern && !m->pattern) GN_FAIL(GN_ERR_USAGE, "input 'x' is not bound");
+    for (int k = 0; k < m->image->n_inputs; k++) {
+        const gn_aot_tensor *t = &m->image->inputs[k];
+        aot_data *d = &m->data[k];
+        bool needed = reads(u, t->name);
+        if (needed && !d->data && m->pattern && !strcmp(t->name, sparse_input)) GN_TRY(make_dense(m, t));
+        if (needed && !d->data) GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", t->name);
+        if (needed && t->rows == GN_AOT_EDGES) GN_TRY(sort_edges(m, t, d));
+    }
+    return NULL;
+}

@@ -1,0 +1,59 @@
+/* Inside of a model. */
+#ifndef GN_RUNTIME_AOT_IMPL_H
+#define GN_RUNTIME_AOT_IMPL_H
+
+#include "runtime/aot/model.h"
+#include "runtime/pair.h"
+#include "runtime/state.h"
+
+#include <stdatomic.h>
+
+typedef struct aot_store { /* weights and what training keeps; counted by the models that share them */
+    atomic_int users;
+    gn_state state;
+} aot_store;
+
+typedef struct aot_data { /* of an input */
+    const void *data;     /* the caller's, or `own` */
+    void *own;            /* masks as bytes of 0 and 1; x given by its non-zeros, where something reads all of it */
+    void *sorted;         /* on edges: in the graph's order */
+    int64_t rows;
+} aot_data;
+
+enum { AOT_INFER, AOT_STEP, AOT_UNITS };
+
+typedef struct aot_unit {
+    const gn_artifact *code, *ahead;
+    gn_pair pair;
+    bool bound; /* instances are up to date */
+} aot_unit;
+
+struct gn_aot_model {
+    const gn_aot_image *image;
+    gn_status *failed; /* to be made: what every call returns then */
+    gn_status *last;   /* of the last call that failed */
+    aot_store *store;
+    gn_pool *pool;
+    gn_graph *graph, *pattern; /* of x */
+    aot_data *data;            /* [n_inputs] */
+    aot_unit unit[AOT_UNITS];
+    bool inferred;
+    void *copied; /* results on edges in the caller's order */
+};
+
+/* Keeps the status for gn_aot_message; its code. */
+int aot_say(gn_aot_model *m, gn_status *s);
+void aot_unbind(gn_aot_model *m, int unit);
+
+const gn_aot_tensor *aot_find(int n, const gn_aot_tensor *in, const char *name);
+GN_NODISCARD gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name);
+
+/* data.c: x as a matrix, where it is given by its non-zeros and the unit reads all of it; edge data in the graph's order;
+ * and everything that the unit reads is there. */
+GN_NODISCARD gn_status *aot_ready_data(gn_aot_model *m, const aot_unit *u);
+
+/* weights.c */
+GN_NODISCARD gn_status *aot_store_new(const gn_aot_image *image, uint64_t seed, aot_store **out);
+void aot_store_release(aot_store *s);
+
+#endif

@@ -1,0 +1,290 @@
+/* A model's life, its graph, and what it computes.  Instances are made when something is computed, and made anew when a size
+ * or a graph has changed since. */
+#include "runtime/aot/impl.h"
+
+#include "base/map.h"
+#include "runtime/cpu.h"
+#include "runtime/memory.h"
+
+#include <string.h>
+
+/* Errors ------------------------------------------------------------------------------------------------------------ */
+
+int aot_say(gn_aot_model *m, gn_status *s)
+{
+    if (!s) return GN_OK;
+    gn_status_free(m->last);
+    m->last = s;
+    return (int)gn_status_code(s);
+}
+
+const char *gn_aot_message(const gn_aot_model *m)
+{
+    if (!m) return "out of memory";
+    return gn_status_message(m->failed ? m->failed : m->last);
+}
+
+const gn_aot_tensor *aot_find(int n, const gn_aot_tensor *in, const char *name)
+{
+    for (int k = 0; k < n; k++)
+        if (!strcmp(in[k].name, name)) return &in[k];
+    return NULL;
+}
+
+gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name)
+{
+    enum { MOST = 256 };
+    const gn_aot_image *g = m->image;
+    const char *names[MOST];
+    int kind = !strcmp(what, "input") ? 0 : !strcmp(what, "output") ? 1 : 2;
+    int n = kind == 0 ? g->n_inputs : kind == 1 ? g->n_outputs : g->n_weights;
+    if (n > MOST) n = MOST;
+    for (int k = 0; k < n; k++)
+        names[k] = kind == 0 ? g->inputs[k].name : kind == 1 ? g->outputs[k].name : g->weights[k].name;
+    const char *near = gn_nearest(name, names, (size_t)n);
+    return GN_ERROR(GN_ERR_USAGE, "model %s has no %s '%s'%s%s%s", g->model, what, name, near ? "; did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
+}
+
+/* Life -------------------------------------------------------------------------------------------------------------- */
+
+static gn_status *start(gn_aot_model *m, uint64_t has, int threads, uint64_t seed, aot_store *shared)
+{
+    const gn_aot_image *g = m->image;
+    void *block;
+    GN_TRY(gn_cpu_check(g->cpu, g->needs, has));
+    if (threads < 0) GN_FAIL(GN_ERR_USAGE, "a model of %d threads", threads);
+    m->unit[AOT_INFER] = (aot_unit){.code = g->eval, .ahead = g->eval_ahead};
+    m->unit[AOT_STEP] = (aot_unit){.code = g->step, .ahead = g->step_ahead};
+    GN_TRY(gn_block_zeroed(g->n_inputs, sizeof *m->data, "inputs", &block));
+    m->data = block;
+    GN_TRY(gn_pool_new(threads > 1 ? threads : 1, &m->pool));
+    if (!shared) return aot_store_new(g, seed, &m->store);
+    atomic_fetch_add(&shared->users, 1);
+    m->store = shared;
+    return NULL;
+}
+
+static int new_model(const gn_aot_image *g, uint64_t has, int threads, uint64_t seed, aot_store *shared,
+                     gn_aot_model **out)
+{
+    void *block;
+    gn_status *s = gn_block_zeroed(1, sizeof **out, "a model", &block);
+    *out = block;
+    if (s) {
+        gn_status_free(s);
+        return GN_ERR_NOMEM;
+    }
+    (*out)->image = g;
+    (*out)->failed = start(*out, has, threads, seed, shared);
+    return (int)gn_status_code((*out)->failed);
+}
+
+int gn_aot_new(const gn_aot_image *g, uint64_t has, int threads, uint64_t seed, gn_aot_model **out)
+{
+    return new_model(g, has, threads, seed, NULL, out);
+}
+
+int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out)
+{
+    *out = NULL;
+    if (with->failed) return (int)gn_status_code(with->failed);
+    return new_model(with->image, with->image->needs, threads, 0, with->store, out);
+}
+
+void aot_unbind(gn_aot_model *m, int unit)
+{
+    gn_pair_free(&m->unit[unit].pair);
+    m->unit[unit].bound = false;
+    if (unit == AOT_INFER) m->inferred = false;
+}
+
+void gn_aot_free(gn_aot_model *m)
+{
+    if (!m) return;
+    for (int k = 0; k < AOT_UNITS; k++) aot_unbind(m, k);
+    for (int k = 0; m->data && k < m->image->n_inputs; k++) {
+        gn_block_free(m->data[k].own);
+        gn_block_free(m->data[k].sorted);
+    }
+    gn_block_free(m->data);
+    gn_block_free(m->copied);
+    gn_graph_free(m->graph);
+    gn_graph_free(m->pattern);
+    if (m->pool) gn_pool_free(m->pool);
+    aot_store_release(m->store);
+    gn_status_free(m->failed);
+    gn_status_free(m->last);
+    gn_block_free(m);
+}
+
+/* Graphs ------------------------------------------------------------------------------------------------------------ */
+
+static int64_t index_at(gn_elem index, const void *p, int64_t k)
+{
+    return index == GN_I64 ? ((const int64_t *)p)[k] : ((const int32_t *)p)[k];
+}
+
+static gn_status *take_graph(gn_aot_model *m, gn_graph *g)
+{
+    if (g->index == GN_I64 && m->image->index != GN_I64) {
+        gn_graph_free(g);
+        GN_FAIL(GN_ERR_DATA, "a graph of more than 2^31 - 1 nodes or edges: compile with --data of such a size");
+    }
+    for (int k = 0; k < AOT_UNITS; k++) aot_unbind(m, k);
+    for (int k = 0; k < m->image->n_inputs; k++) {
+        gn_block_free(m->data[k].sorted);
+        m->data[k].sorted = NULL;
+    }
+    gn_graph_free(m->graph);
+    m->graph = g;
+    return NULL;
+}
+
+/* Room for the ends of edges as 64-bit numbers, sources first. */
+static gn_status *ends(int64_t edges, int64_t **out)
+{
+    void *block;
+    *out = NULL;
+    if (edges > INT64_MAX / 2) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)edges);
+    GN_TRY(gn_block_new(2 * edges, sizeof **out, "edges", &block));
+    *out = block;
+    return NULL;
+}
+
+static gn_status *from_coo(gn_aot_model *m, gn_elem index, int64_t nodes, int64_t edges, const void *src,
+                           const void *dst)
+{
+    int64_t *wide = NULL;
+    gn_graph *g;
+    if (nodes < 0 || edges < 0)
+        GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes and %lld edges", (long long)nodes, (long long)edges);
+    if (edges && (!src || !dst)) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their ends", (long long)edges);
+    if (index == GN_I32) {
+        GN_TRY(ends(edges, &wide));
+        for (int64_t k = 0; k < edges; k++) {
+            wide[k] = index_at(index, src, k);
+            wide[edges + k] = index_at(index, dst, k);
+        }
+    }
+    gn_status *s = gn_graph_from_coo(nodes, nodes, edges, wide ? wide : src, wide ? wide + edges : dst, &g);
+    gn_block_free(wide);
+    return s ? s : take_graph(m, g);
+}
+
+static gn_status *from_csr(gn_aot_model *m, gn_elem index, int64_t nodes, const void *row, const void *src)
+{
+    int64_t *wide;
+    gn_graph *g;
+    if (nodes < 0) GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes", (long long)nodes);
+    if (!row) GN_FAIL(GN_ERR_USAGE, "a graph without row pointers");
+    if (index_at(index, row, 0) != 0)
+        GN_FAIL(GN_ERR_DATA, "row 0 begins at edge %lld, not 0", (long long)index_at(index, row, 0));
+    for (int64_t v = 0; v < nodes; v++)
+        if (index_at(index, row, v + 1) < index_at(index, row, v))
+            GN_FAIL(GN_ERR_DATA, "row %lld ends at edge %lld, before it begins at %lld", (long long)v,
+                    (long long)index_at(index, row, v + 1), (long long)index_at(index, row, v));
+    int64_t edges = index_at(index, row, nodes);
+    if (edges && !src) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their sources", (long long)edges);
+    GN_TRY(ends(edges, &wide));
+    for (int64_t v = 0; v < nodes; v++)
+        for (int64_t k = index_at(index, row, v); k < index_at(index, row, v + 1); k++) {
+            wide[k] = index_at(index, src, k);
+            wide[edges + k] = v;
+        }
+    gn_status *s = gn_graph_from_coo(nodes, nodes, edges, wide, wide + edges, &g);
+    gn_block_free(wide);
+    return s ? s : take_graph(m, g);
+}
+
+int gn_aot_graph_coo(gn_aot_model *m, gn_elem index, int64_t nodes, int64_t edges, const void *src, const void *dst)
+{
+    if (m->failed) return (int)gn_status_code(m->failed);
+    return aot_say(m, from_coo(m, index, nodes, edges, src, dst));
+}
+
+int gn_aot_graph_csr(gn_aot_model *m, gn_elem index, int64_t nodes, const void *row, const void *src)
+{
+    if (m->failed) return (int)gn_status_code(m->failed);
+    return aot_say(m, from_csr(m, index, nodes, row, src));
+}
+
+/* Running ----------------------------------------------------------------------------------------------------------- */
+
+static gn_status *make_instances(gn_aot_model *m, int which)
+{
+    const gn_aot_image *g = m->image;
+    aot_unit *u = &m->unit[which];
+    const gn_state *state = &m->store->state;
+    void *block;
+    int n = 0;
+    if (!m->graph) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
+    GN_TRY(aot_ready_data(m, u));
+    GN_TRY(gn_block_zeroed((int64_t)g->n_inputs + state->n + gn_pair_kept(u->ahead), sizeof(gn_binding), "bindings",
+                           &block));
+    gn_binding *b = block;
+    for (int k = 0; k < g->n_inputs; k++) {
+        const gn_aot_tensor *t = &g->inputs[k];
+        const aot_data *d = &m->data[k];
+        const void *data = d->sorted ? d->sorted : d->data;
+        if (data) b[n++] = (gn_binding){t->name, t->elem, d->rows, t->row_elems, (void *)(uintptr_t)data};
+    }
+    gn_state_bindings(state, b + n);
+    gn_graph_binding graphs[2] = {{"g", m->graph}, {"x", m->pattern}};
+    gn_status *s = gn_pair_new(u->code, u->ahead, m->pattern ? 2 : 1, graphs, n + state->n, b, m->pool,
+                               m->unit[!which].pair.instance, &u->pair);
+    gn_block_free(b);
+    u->bound = !s;
+    return s;
+}
+
+static gn_status *run(gn_aot_model *m, int which)
+{
+    if (!m->unit[which].bound) GN_TRY(make_instances(m, which));
+    gn_instance_run(m->unit[which].pair.instance);
+    return NULL;
+}
+
+int gn_aot_infer(gn_aot_model *m)
+{
+    if (m->failed) return (int)gn_status_code(m->failed);
+    gn_status *s = run(m, AOT_INFER);
+    m->inferred = !s;
+    return aot_say(m, s);
+}
+
+int gn_aot_train_step(gn_aot_model *m, double *loss)
+{
+    if (m->failed) return (int)gn_status_code(m->failed);
+    if (!m->image->step)
+        return aot_say(m, GN_ERROR(GN_ERR_USAGE, "model %s has no training step: it has no loss", m->image->model));
+    gn_status *s = run(m, AOT_STEP);
+    m->inferred = false;
+    const float *value = s ? NULL : gn_instance_output(m->unit[AOT_STEP].pair.instance, "loss", NULL);
+    if (loss && value) *loss = (double)*value;
+    return aot_say(m, s);
+}
+
+static gn_status *output(gn_aot_model *m, const char *name, int64_t *rows, const void **out)
+{
+    const gn_aot_tensor *t = aot_find(m->image->n_outputs, m->image->outputs, name);
+    if (!t) return aot_no_such(m, "output", name);
+    if (!m->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data or weights last changed");
+    int64_t elems = 0;
+    *out = gn_instance_output(m->unit[AOT_INFER].pair.instance, name, &elems);
+    if (rows) *rows = t->rows == GN_AOT_ONE ? 1 : t->rows == GN_AOT_NODES ? m->graph->n_dst : m->graph->n_edge;
+    if (t->rows != GN_AOT_EDGES) return NULL;
+    int64_t bytes = t->row_elems * (int64_t)gn_elem_size(t->elem);
+    gn_block_free(m->copied);
+    GN_TRY(gn_block_new(elems, gn_elem_size(t->elem), "results on edges", &m->copied));
+    gn_graph_edges_out(m->graph, bytes, *out, m->copied);
+    *out = m->copied;
+    return NULL;
+}
+
+const void *gn_aot_output(gn_aot_model *m, const char *name, int64_t *rows)
+{
+    const void *out = NULL;
+    if (m->failed) return NULL;
+    return aot_say(m, output(m, name, rows, &out)) ? NULL : out;
+}

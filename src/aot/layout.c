@@ -1,0 +1,262 @@
+/* Structures are copied field by field into zeroed ones, so that no byte of padding is left to chance; addresses are zero, and
+ * a fixup says what belongs there. */
+#include "aot/layout.h"
+
+#include <string.h>
+
+static uint64_t put(aot_layout *l, const void *p, uint64_t n, size_t align)
+{
+    static const char zeros[AOT_LAYOUT_ALIGN];
+    size_t at = (l->bytes.n + align - 1) / align * align;
+    gn_buf_addn(&l->bytes, zeros, at - l->bytes.n);
+    if (n) gn_buf_addn(&l->bytes, p, n);
+    return at;
+}
+
+static void point(aot_layout *l, uint64_t at, uint64_t to)
+{
+    aot_fixup f = {.at = at, .to = to, .symbol = -1};
+    GN_PUSH(l->arena, l->fixups, f);
+}
+
+static void point_to_string(aot_layout *l, uint64_t at, const char *s)
+{
+    if (!s) return;
+    const uint32_t *found = gn_map_find(&l->strings, s);
+    if (!found) {
+        uint64_t place = put(l, s, strlen(s) + 1, 1);
+        found = gn_map_put(&l->strings, s, l->places.n);
+        GN_PUSH(l->arena, l->places, place);
+    }
+    point(l, at, l->places.p[*found]);
+}
+
+/* Room for n structures of a type, all zero. */
+static uint64_t reserve(aot_layout *l, int64_t n, size_t size)
+{
+    return put(l, gn_arena_alloc(l->arena, (size_t)n + 1, size), (uint64_t)n * size, 8);
+}
+
+/* Writes a structure into its room. */
+#define STORE(l, at, s) memcpy((l)->bytes.p + (at), &(s), sizeof(s))
+#define ZERO(s) memset(&(s), 0, sizeof(s))
+
+static gn_term term(gn_term t)
+{
+    gn_term out;
+    ZERO(out);
+    out.coef = t.coef;
+    out.sym = t.sym;
+    out.plus = t.plus;
+    return out;
+}
+
+static uint64_t lay_syms(aot_layout *l, const gn_artifact *a)
+{
+    uint64_t room = reserve(l, a->n_syms, sizeof(gn_sym));
+    for (int k = 0; k < a->n_syms; k++) {
+        const gn_sym *s = &a->syms[k];
+        uint64_t at = room + (uint64_t)k * sizeof *s;
+        gn_sym to;
+        ZERO(to);
+        to.kind = s->kind;
+        to.graph = s->graph;
+        to.value = s->value;
+        to.of = s->of;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_sym, name), s->name);
+    }
+    return room;
+}
+
+static uint64_t lay_slots(aot_layout *l, const gn_artifact *a)
+{
+    uint64_t room = reserve(l, a->n_slots, sizeof(gn_slot));
+    for (int k = 0; k < a->n_slots; k++) {
+        const gn_slot *s = &a->slots[k];
+        uint64_t at = room + (uint64_t)k * sizeof *s;
+        gn_slot to;
+        ZERO(to);
+        to.kind = s->kind;
+        to.elem = s->elem;
+        to.elems = term(s->elems);
+        to.row_elems = s->row_elems;
+        to.graph = s->graph;
+        to.array = s->array;
+        to.alias = s->alias;
+        to.first = s->first;
+        to.last = s->last;
+        to.edge_graph = s->edge_graph;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_slot, name), s->name);
+    }
+    return room;
+}
+
+static uint64_t lay_launches(aot_layout *l, const gn_artifact *a)
+{
+    uint64_t room = reserve(l, a->n_launches, sizeof(gn_launch));
+    for (int k = 0; k < a->n_launches; k++) {
+        const gn_launch *s = &a->launches[k];
+        uint64_t at = room + (uint64_t)k * sizeof *s;
+        gn_launch to;
+        ZERO(to);
+        to.kind = s->kind;
+        to.kernel = s->kernel;
+        to.n_buf = s->n_buf;
+        to.n_sym = s->n_sym;
+        to.trip = term(s->trip);
+        to.step = s->step;
+        to.parallel = s->parallel;
+        to.balance_graph = s->balance_graph;
+        to.balance_array = s->balance_array;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_launch, name), s->name);
+        point(l, at + offsetof(gn_launch, buf), put(l, s->buf, (uint64_t)s->n_buf * sizeof(int), 4));
+        point(l, at + offsetof(gn_launch, sym), put(l, s->sym, (uint64_t)s->n_sym * sizeof(int), 4));
+    }
+    return room;
+}
+
+static uint64_t lay_graphs(aot_layout *l, const gn_artifact *a)
+{
+    uint64_t room = reserve(l, a->n_graphs, sizeof(gn_graph_slot));
+    for (int k = 0; k < a->n_graphs; k++) {
+        const gn_graph_slot *s = &a->graphs[k];
+        uint64_t at = room + (uint64_t)k * sizeof *s;
+        gn_graph_slot to;
+        ZERO(to);
+        to.parent = s->parent;
+        to.how = s->how;
+        to.with[0] = s->with[0];
+        to.with[1] = s->with[1];
+        to.arrays = s->arrays;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_graph_slot, name), s->name);
+        point_to_string(l, at + offsetof(gn_graph_slot, mask_of), s->mask_of);
+        point_to_string(l, at + offsetof(gn_graph_slot, pattern_of), s->pattern_of);
+    }
+    return room;
+}
+
+static uint64_t lay_checks(aot_layout *l, const gn_artifact *a)
+{
+    uint64_t room = reserve(l, a->n_checks, sizeof(gn_size_check));
+    for (int k = 0; k < a->n_checks; k++) {
+        gn_size_check to;
+        ZERO(to);
+        to.graph = a->checks[k].graph;
+        to.end = a->checks[k].end;
+        to.want = term(a->checks[k].want);
+        STORE(l, room + (uint64_t)k * sizeof to, to);
+    }
+    return room;
+}
+
+static uint64_t lay_artifact(aot_layout *l, const gn_artifact *a, const int *code)
+{
+    gn_artifact to;
+    ZERO(to);
+    to.n_syms = a->n_syms;
+    to.n_slots = a->n_slots;
+    to.n_launches = a->n_launches;
+    to.n_graphs = a->n_graphs;
+    to.n_checks = a->n_checks;
+    to.n_code = a->n_code;
+    uint64_t at = put(l, &to, sizeof to, 8);
+    point_to_string(l, at + offsetof(gn_artifact, name), a->name);
+    point(l, at + offsetof(gn_artifact, syms), lay_syms(l, a));
+    point(l, at + offsetof(gn_artifact, slots), lay_slots(l, a));
+    point(l, at + offsetof(gn_artifact, launches), lay_launches(l, a));
+    point(l, at + offsetof(gn_artifact, graphs), lay_graphs(l, a));
+    point(l, at + offsetof(gn_artifact, checks), lay_checks(l, a));
+    uint64_t table = reserve(l, a->n_code, sizeof(gn_kernel_fn));
+    point(l, at + offsetof(gn_artifact, code), table);
+    for (int k = 0; k < a->n_code; k++) {
+        aot_fixup f = {.at = table + (uint64_t)k * sizeof(gn_kernel_fn), .symbol = code[k]};
+        GN_PUSH(l->arena, l->fixups, f);
+    }
+    return at;
+}
+
+static uint64_t lay_tensors(aot_layout *l, int n, const gn_aot_tensor *from)
+{
+    uint64_t room = reserve(l, n, sizeof *from);
+    for (int k = 0; k < n; k++) {
+        uint64_t at = room + (uint64_t)k * sizeof *from;
+        gn_aot_tensor to;
+        ZERO(to);
+        to.elem = from[k].elem;
+        to.rows = from[k].rows;
+        to.row_elems = from[k].row_elems;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_aot_tensor, name), from[k].name);
+    }
+    return room;
+}
+
+static uint64_t lay_weights(aot_layout *l, const gn_aot_image *g)
+{
+    uint64_t room = reserve(l, g->n_weights, sizeof(gn_aot_weight));
+    for (int k = 0; k < g->n_weights; k++) {
+        const gn_aot_weight *w = &g->weights[k];
+        uint64_t at = room + (uint64_t)k * sizeof *w;
+        gn_aot_weight to;
+        ZERO(to);
+        to.elems = w->elems;
+        to.turned = w->turned;
+        to.init.kind = w->init.kind;
+        to.init.a = w->init.a;
+        to.init.b = w->init.b;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_aot_weight, name), w->name);
+        point_to_string(l, at + offsetof(gn_aot_weight, state), w->state);
+        if (!w->data) continue;
+        uint64_t bytes = (uint64_t)w->elems * sizeof(float);
+        point(l, at + offsetof(gn_aot_weight, data), put(l, w->data, bytes, AOT_LAYOUT_ALIGN));
+    }
+    return room;
+}
+
+static uint64_t lay_states(aot_layout *l, const gn_aot_image *g)
+{
+    uint64_t room = reserve(l, g->n_states, sizeof(gn_aot_state));
+    for (int k = 0; k < g->n_states; k++) {
+        uint64_t at = room + (uint64_t)k * sizeof(gn_aot_state);
+        gn_aot_state to;
+        ZERO(to);
+        to.elem = g->states[k].elem;
+        to.elems = g->states[k].elems;
+        STORE(l, at, to);
+        point_to_string(l, at + offsetof(gn_aot_state, name), g->states[k].name);
+    }
+    return room;
+}
+
+void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const code[4], uint64_t *at, uint64_t *needs)
+{
+    gn_aot_image to;
+    *l = (aot_layout){.arena = a, .bytes = {.arena = a}};
+    gn_map_init(&l->strings, a);
+    ZERO(to);
+    to.needs = g->needs;
+    to.index = g->index;
+    to.sparse_x = g->sparse_x;
+    to.n_inputs = g->n_inputs;
+    to.n_outputs = g->n_outputs;
+    to.n_weights = g->n_weights;
+    to.n_states = g->n_states;
+    *at = put(l, &to, sizeof to, 8);
+    *needs = *at + offsetof(gn_aot_image, needs);
+    point_to_string(l, *at + offsetof(gn_aot_image, model), g->model);
+    point_to_string(l, *at + offsetof(gn_aot_image, cpu), g->cpu);
+    point(l, *at + offsetof(gn_aot_image, inputs), lay_tensors(l, g->n_inputs, g->inputs));
+    point(l, *at + offsetof(gn_aot_image, outputs), lay_tensors(l, g->n_outputs, g->outputs));
+    point(l, *at + offsetof(gn_aot_image, weights), lay_weights(l, g));
+    point(l, *at + offsetof(gn_aot_image, states), lay_states(l, g));
+    const gn_artifact *programs[4] = {g->eval, g->eval_ahead, g->step, g->step_ahead};
+    const uint64_t fields[4] = {offsetof(gn_aot_image, eval), offsetof(gn_aot_image, eval_ahead),
+                                offsetof(gn_aot_image, step), offsetof(gn_aot_image, step_ahead)};
+    for (int k = 0; k < 4; k++)
+        if (programs[k]) point(l, *at + fields[k], lay_artifact(l, programs[k], code[k]));
+}

@@ -1,0 +1,124 @@
+/* Shared libraries: the one thing here that takes a linker. */
+#include "aot/aot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const char *const linkers[] = {"ld", "ld.lld", "ld.gold", "ld.lld-19"};
+enum { LINKERS = sizeof linkers / sizeof *linkers };
+
+static const char *find_linker(gn_arena *a)
+{
+    const char *path = getenv("PATH");
+    for (int k = 0; path && k < LINKERS; k++)
+        for (const char *p = path; *p;) {
+            size_t n = strcspn(p, ":");
+            const char *file = gn_arena_printf(a, "%.*s/%s", (int)n, p, linkers[k]);
+            if (n && access(file, X_OK) == 0) return file;
+            p += n + (p[n] == ':');
+        }
+    return NULL;
+}
+
+/* Runs it, and keeps what it says. */
+static gn_status *run_linker(gn_arena *a, char *const *args, gn_buf *said)
+{
+    int ends[2], code = 0;
+    pid_t child;
+    posix_spawn_file_actions_t actions;
+    if (pipe2(ends, O_CLOEXEC)) GN_FAIL(GN_ERR_IO, "%s: %s", args[0], strerror(errno));
+    bool made = posix_spawn_file_actions_init(&actions) == 0;
+    if (made) {
+        code = posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+        if (!code) code = posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+        if (!code) code = posix_spawn(&child, args[0], &actions, NULL, args, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[1]);
+    if (!made || code) {
+        close(ends[0]);
+        GN_FAIL(GN_ERR_BACKEND, "%s cannot be started: %s", args[0], strerror(made ? code : ENOMEM));
+    }
+    char part[4096];
+    ssize_t got;
+    *said = (gn_buf){.arena = a};
+    gn_buf_add(said, "");
+    while ((got = read(ends[0], part, sizeof part)) > 0 || (got < 0 && errno == EINTR))
+        if (got > 0 && said->n < 16 * sizeof part) gn_buf_addn(said, part, (size_t)got);
+    close(ends[0]);
+    while (waitpid(child, &code, 0) < 0 && errno == EINTR) continue;
+    while (said->n && said->p[said->n - 1] == '\n') said->p[--said->n] = 0;
+    if (WIFEXITED(code) && WEXITSTATUS(code) == 0) return NULL;
+    GN_FAIL(GN_ERR_BACKEND, "%s failed: %s", args[0], said->n ? said->p : "it says nothing");
+}
+
+static gn_status *write_object(int fd, const char *path, const gn_buf *object)
+{
+    size_t at = 0;
+    while (at < object->n) {
+        ssize_t n = write(fd, object->p + at, object->n - at);
+        if (n < 0 && errno != EINTR) GN_FAIL(GN_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+        if (n > 0) at += (size_t)n;
+    }
+    return NULL;
+}
+
+/* The C library is named by its file: what only headers and a compiler would bring along is not needed. */
+static gn_status *link_to(gn_arena *a, const char *linker, const char *object, const char *name, const char *out)
+{
+    const char *args[] = {linker,
+                          "-shared",
+                          "-soname",
+                          name,
+                          "-z",
+                          "now",
+                          "-z",
+                          "relro",
+                          "-z",
+                          "noexecstack",
+                          "-z",
+                          "defs",
+                          "--build-id=none",
+                          "--gc-sections",
+                          "--hash-style=gnu",
+                          "--as-needed",
+                          "-o",
+                          out,
+                          object,
+                          "-L/lib64",
+                          "-L/usr/lib64",
+                          "-l:libm.so.6",
+                          "-l:libc.so.6",
+                          NULL};
+    gn_buf said;
+    return run_linker(a, (char *const *)(uintptr_t)args, &said);
+}
+
+gn_status *gn_aot_link(gn_arena *a, const gn_buf *object, const char *path)
+{
+    const char *linker = find_linker(a), *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    if (!linker)
+        GN_FAIL(GN_ERR_BACKEND,
+                "%s: a shared library takes the system's linker, and there is no ld, ld.lld or ld.gold in $PATH "
+                "(Debian has it in binutils); a .o or a .a takes none",
+                path);
+    char *from = gn_arena_printf(a, "%s.XXXXXX", path), *to = gn_arena_printf(a, "%s.new", from);
+    int fd = mkstemp(from);
+    if (fd < 0) GN_FAIL(GN_ERR_IO, "cannot create '%s': %s", path, strerror(errno));
+    memcpy(to, from, strlen(from));
+    gn_status *s = write_object(fd, from, object);
+    if (close(fd) != 0 && !s) s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", from, strerror(errno));
+    if (!s) s = gn_status_annotate(link_to(a, linker, from, name, to), "%s", path);
+    if (!s && rename(to, path) != 0) s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+    if (s) unlink(to);
+    unlink(from);
+    return s;
+}

@@ -1,0 +1,399 @@
+#!/usr/bin/env python3
+"""Models compiled ahead of time, in C programs: aot.py GNNC FOLDER.
+
+What they compute is compared bit by bit with what gnnc computes on the same data, on another graph than they were compiled
+for; and the files are looked at for what they show and need."""
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "lit", "Inputs"))
+import files  # noqa: E402
+import runs  # noqa: E402
+
+CC = os.environ.get("CC") or "cc"
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-function"]
+STEPS, SEED = 6, 7
+GCN = """model Net(hidden = 7) (g: graph, x: node[F]) -> node[C] {
+  a = GCNConv(hidden)
+  b = GCNConv(C)
+  return b(g, relu(a(g, dropout(x, 0.5))))
+}
+train Net {
+  loss = cross_entropy(Net(g, x), y) over train_mask
+  optimizer = adam(lr = 0.01)
+  weight_decay = 5e-4 on "a"
+}
+"""
+WORDS = GCN.replace(" over train_mask", "")  # files of sparse features hold no masks
+GAT = """model Looks(heads = 2) (g: graph, x: node[F]) -> node[C] {
+  a = GATConv(3, heads = heads)
+  n = BatchNorm()
+  b = GATConv(C)
+  return b(g, elu(n(a(g, x))))
+}
+train Looks {
+  loss = cross_entropy(Looks(g, x), y) over train_mask
+  optimizer = sgd(lr = 0.1)
+}
+"""
+
+
+def fail(text):
+    sys.exit("aot.py: " + text)
+
+
+def sh(command, expect=0, **options):
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300,
+                          **options)
+    if done.returncode != expect:
+        fail(f"{' '.join(map(str, command))}\nexit status {done.returncode}, expected {expect}\n{done.stdout}")
+    return done.stdout
+
+
+# Data -----------------------------------------------------------------------------------------------------------------
+
+
+class Data:
+    """A random graph: as arrays for C, and as a file for gnnc."""
+
+    def __init__(self, r, name, nodes, seed, sparse, weighted):
+        draw = random.Random(seed)
+        self.folder, self.npz = r.path(name), r.path(name + ".npz")
+        os.makedirs(self.folder)
+        pairs = sorted({tuple(draw.sample(range(nodes), 2)) for _ in range(2 * nodes)})
+        both = {(a, b) for a, b in pairs} | {(b, a) for a, b in pairs}
+        edges = sorted(both if sparse else pairs, key=lambda e: (e[1], e[0]))
+        features, classes = 11, 4
+        x = [draw.choice([0.0] * 9 + [1.0]) if sparse else draw.gauss(0, 1) for _ in range(nodes * features)]
+        x = list(struct.unpack(f"<{len(x)}f", struct.pack(f"<{len(x)}f", *x)))
+        y = [draw.randrange(classes) for _ in range(nodes)]
+        y[:classes] = range(classes)
+        mask = [draw.random() for _ in range(nodes)]
+        masks = {"train_mask": [m < 0.6 for m in mask], "val_mask": [0.6 <= m < 0.8 for m in mask],
+                 "test_mask": [m >= 0.8 for m in mask]}
+        weight = [float(draw.randrange(1, 9)) / 4 for _ in edges]
+        self.write("sizes", "q", [nodes, len(edges)])
+        self.write("src", "q", [e[0] for e in edges])
+        self.write("dst", "q", [e[1] for e in edges])
+        self.write("x", "f", x)
+        self.write("y", "i", y)
+        self.write("train_mask", "B", [3 * m for m in masks["train_mask"]])  # all but 0 is true
+        self.write("weight", "f", weight)
+        arrays = {"labels": ("q", (nodes,), y), **{k: ("?", (nodes,), m) for k, m in masks.items()}}
+        if sparse:
+            rows = [[c for c in range(features) if x[v * features + c]] for v in range(nodes)]
+            arrays.update(self.csr("attr", rows, features))
+            arrays.update(self.csr("adj", [[b for a, b in sorted(both) if a == v] for v in range(nodes)], nodes))
+        else:
+            arrays.update({"x": ("f", (nodes, features), x), "y": arrays.pop("labels"),
+                           "edge_index": ("q", (2, len(edges)), [e[0] for e in edges] + [e[1] for e in edges])})
+            if weighted:
+                arrays["edge_weight"] = ("f", (len(edges),), weight)
+        files.write_npz(self.npz, arrays)
+        self.args = ("--data", self.npz, "--normalize-features", "off", "-q")
+
+    @staticmethod
+    def csr(name, rows, columns):
+        flat, ptr = [c for row in rows for c in row], [0]
+        for row in rows:
+            ptr.append(ptr[-1] + len(row))
+        return {name + "_data": ("f", (len(flat),), [1.0] * len(flat)), name + "_indices": ("i", (len(flat),), flat),
+                name + "_indptr": ("i", (len(ptr),), ptr), name + "_shape": ("q", (2,), [len(rows), columns])}
+
+    def write(self, name, kind, values):
+        with open(os.path.join(self.folder, name), "wb") as f:
+            f.write(struct.pack(f"<{len(values)}{kind}", *values))
+
+
+def flat(tensors):
+    return b"".join(struct.pack(f"<{len(t[2])}f", *t[2]) for t in tensors.values())
+
+
+def write_weights(r, name, tensors):
+    r.write(name + ".txt", "".join(f"{k} {len(t[2])}\n" for k, t in tensors.items()))
+    r.write(name + ".bin", flat(tensors))
+    return r.path(name)
+
+
+def logits(path):
+    _, _, values = files.read_npz(path)["logits"]
+    return struct.pack(f"<{len(values)}f", *values)
+
+
+# Programs -------------------------------------------------------------------------------------------------------------
+
+
+def build(r, prefix, library, name, *flags, trains=True, mask=True, weighted=False, weight="a.bias", link=("-lm",), source="driver.c"):
+    exe = r.path(name)
+    upper = prefix.upper()
+    options = [f"-DMODEL={prefix}", f'-DHEADER="{prefix}.h"', f"-DOUT_COLUMNS={upper}_OUT_COLUMNS", f'-DWEIGHT="{weight}"',
+               "-I", r.folder, *(["-DTRAINS"] if trains else []), *(["-DWEIGHTED"] if weighted else []), *([] if mask else ["-DNO_MASK"])]
+    sh([CC, *STRICT, *options, *flags, os.path.join(HERE, source), r.path(library), *link, "-o", exe])
+    return exe
+
+
+def result(r, *command):
+    sh([*command, r.path("got")])
+    with open(r.path("got"), "rb") as f:
+        return f.read()
+
+
+def same(what, got, want):
+    if got != want:
+        n = min(len(got), len(want)) // 4
+        a, b = struct.unpack(f"<{n}f", got[:4 * n]), struct.unpack(f"<{n}f", want[:4 * n])
+        fail(f"{what}: {len(got)} bytes, expected {len(want)}; {sum(p != q for p, q in zip(a, b))} of {n} numbers differ")
+
+
+def check_results(r, prefix, model, here, other, weighted=False, mask=True):
+    """Inference and training on `other`, compiled for `here`."""
+    trained, predicted = r.path("w.safetensors"), r.path("p.npz")
+    r.works("train", model, *other.args, "--epochs", STEPS, "--seed", SEED, "--save", trained, "--threads", 2)
+    r.works("run", model, *other.args, "--weights", trained, "--predictions", predicted)
+    tensors = files.read_safetensors(trained)
+    weights, want = write_weights(r, prefix + "-weights", tensors), logits(predicted)
+    first = next(iter(tensors))
+    for end in ("o", "a", "so"):
+        header = r.path(prefix + ".h")
+        r.works(model, *here.args, "--prefix", prefix, "-o", r.path(f"{prefix}.{end}"), "--header", header)
+        link = ("-lm", f"-Wl,-rpath,{r.folder}") if end == "so" else ("-lm",)
+        exe = build(r, prefix, f"{prefix}.{end}", f"{prefix}-{end}", weighted=weighted, weight=first, link=link, mask=mask)
+        same(f"{prefix}.{end} infers", result(r, exe, other.folder, "infer", weights), want)
+        got = result(r, exe, other.folder, "train", STEPS, SEED, weights)
+        same(f"{prefix}.{end} trains", got, flat(tensors) + want)
+    for how in ("csr", "coo32", "csr32", "share"):
+        same(f"{prefix}, {how}", result(r, exe, other.folder, how, weights), want)
+    same(f"{prefix} goes on", result(r, exe, other.folder, "resume", STEPS, SEED, weights), flat(tensors) + want)
+    r.works(model, *here.args, "--prefix", "brings", "-o", r.path("brings.o"), "--header", r.path("brings.h"), "--weights", trained,
+            "--inference")
+    exe = build(r, "brings", "brings.o", "brings", trains=False, weighted=weighted, weight=first)
+    same(f"{prefix} brings its weights along", result(r, exe, other.folder, "infer", "-"), want)
+
+
+def check_errors(r, here):
+    """Under AddressSanitizer, which also finds what is not freed."""
+    exe = build(r, "net", "net.o", "net-errors", "-fsanitize=address,undefined", weighted=True)
+    said = sh([exe, here.folder, "errors"])
+    for line in ("new: 0 ", "early: 2 no graph is bound", "end: 3 edge 1: ", "negative: 2 a graph of -1 nodes and 0 edges",
+                 "no ends: 2 a graph of 2 edges without their ends", "descending: 3 row 1 ends at edge 1, before it begins at 2",
+                 "late: 3 row 0 begins at edge 1, not 0", "unbound: 2 input 'g.weight' is not bound",
+                 "input: 2 model Net has no input 'X'; did you mean 'x'?", "address: 2 'x' is bound to no data",
+                 "aligned: 2 the data of 'x' is not aligned", "output: 2 nothing was inferred",
+                 "weight: 2 model Net has no weight 'convs.0.bia'", "elements: 3 weight 'a.bias' has 7 numbers, not 2",
+                 "state: 2 a state of model Net has ", "rows: 3 eval: 'x' has 59 rows of 11 elements, expected 60 of 11", "infer: 0 ", "no output: 2 model Net has no output 'on'",
+                 "negative threads: 2 a model of -1 threads", "and then: 2 a model of -1 threads"):
+        if "\n" + line not in "\n" + said:
+            fail(f"expected a line that begins with '{line}':\n{said}")
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def symbols(path, *flags):
+    return {line.split()[-1] for line in sh(["nm", "-P", *flags, path]).splitlines() for line in [line.split(" ")[0]] if line}
+
+
+def check_files(r, prefix):
+    offered = set()
+    for name in ("libc.so.6", "libm.so.6"):
+        at = sh([CC, f"-print-file-name={name}"]).strip()
+        offered |= {s.split("@")[0] for s in symbols(os.path.realpath(at), "-D", "--defined-only")}
+    for end in ("o", "so"):
+        flags = ["-D"] if end == "so" else ["-g"]
+        path = r.path(f"{prefix}.{end}")
+        other = {s.split("@")[0] for s in symbols(path, "-u", *flags)} - offered
+        if other:
+            fail(f"{path} needs {sorted(other)}")
+        shown = symbols(path, "--defined-only", *flags)
+        if not shown or [s for s in shown if not s.startswith(prefix + "_")]:
+            fail(f"{path} shows {sorted(shown)}")
+    dynamic = sh(["readelf", "-dW", r.path(f"{prefix}.so")])
+    needed = {line.split("[")[1].rstrip("]") for line in dynamic.splitlines() if "(NEEDED)" in line}
+    if needed - {"libc.so.6", "libm.so.6"} or "TEXTREL" in dynamic or "STATIC_TLS" in dynamic:
+        fail(dynamic)
+    if "RWE" in sh(["readelf", "-lW", r.path(f"{prefix}.so")]):
+        fail("the shared library's stack or data can be executed")
+    said = sh(["readelf", "-aW", r.path(f"{prefix}.o")])
+    if "warning" in said.lower() or ".note.GNU-stack" not in said:
+        fail(said[-2000:])
+    if sh(["ar", "t", r.path(f"{prefix}.a")]).split() != [f"{prefix}.o"]:
+        fail("the archive's members")
+    shutil.rmtree(r.path("x"), ignore_errors=True)
+    os.makedirs(r.path("x"))
+    sh(["ar", "x", "--output", r.path("x"), r.path(f"{prefix}.a")])
+    if read(r.path(f"x/{prefix}.o")) != read(r.path(f"{prefix}.o")):
+        fail("the archive holds another object")
+    index = sh(["nm", "-s", r.path(f"{prefix}.a")]).split("\n\n")[0]
+    if f"{prefix}_new in {prefix}.o" not in index:
+        fail(index)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def check_two(r, model, other, here):
+    """Objects and archives of two models link into one program, whatever the order."""
+    for end in ("o", "a"):
+        for prefix, m in (("first", model), ("second", other)):
+            r.works(m, *here.args, "--prefix", prefix, "--inference", "-o", r.path(f"{prefix}.{end}"), "--header",
+                    r.path(f"{prefix}.h"))
+        sh([CC, *STRICT, "-I", r.folder, os.path.join(HERE, "two.c"), r.path(f"second.{end}"), r.path(f"first.{end}"), "-lm", "-o",
+            r.path("two")])
+        if sh([r.path("two")]) != "5 5\n":
+            fail("two models in one program")
+    if read(r.path("first.o")) == read(r.path("second.o")):
+        fail("two models, one object")
+    cxx = shutil.which("c++")
+    if not cxx:
+        fail("no C++ compiler: the headers are for C++ too")
+    r.write("both.cc", '#include "first.h"\n#include "second.h"\nint main() { return first_new == nullptr; }\n')
+    sh([cxx, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-address", "-I", r.folder, r.path("both.cc"), r.path("first.a"),
+        r.path("second.a"), "-lm", "-o", r.path("both")])
+
+
+def check_sample(r):
+    """samples/c/ahead.c, as its first lines say."""
+    r.works(os.path.join(runs.SAMPLES, "gcn.gnn"), "-q", "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
+    sh([CC, *STRICT, "-I", r.folder, os.path.join(runs.SAMPLES, "c", "ahead.c"), r.path("gcn.o"), "-lm", "-o", r.path("ahead")])
+    said = sh([r.path("ahead")])
+    losses = [float(line.split()[-1]) for line in said.splitlines() if line.startswith("step")]
+    scores = [[float(w) for w in line.split()[-4:]] for line in said.splitlines() if "scores" in line]
+    if len(losses) != 2 or losses[1] > losses[0] / 4 or len(scores) != 6 or scores[5].index(max(scores[5])) != 0:
+        fail(said)
+
+
+def check_same_bytes(r, model, here):
+    for name in ("one.o", "again.o"):
+        r.works(model, *here.args, "--prefix", "same", "-o", r.path(name), "--header", r.path(name + ".h"))
+    if read(r.path("one.o")) != read(r.path("again.o")) or read(r.path("one.o.h")) != read(r.path("again.o.h")):
+        fail("the same model gives other bytes")
+
+
+# Processors -----------------------------------------------------------------------------------------------------------
+
+
+def check_cpu(r, model, here, weights, want):
+    close = struct.unpack(f"<{len(want) // 4}f", want)
+    for cpu, never in (("x86-64-v2", ("%ymm", "%zmm")), ("x86-64-v3", ("%zmm",)), ("x86-64-v4", ())):
+        r.works(model, *here.args, "--prefix", "net", "--cpu", cpu, "-o", r.path("cpu.o"), "--header", r.path("net.h"))
+        code = sh(["objdump", "-d", r.path("cpu.o")])
+        if [register for register in never if register in code]:
+            fail(f"{cpu}: {never} is used")
+        exe = build(r, "net", "cpu.o", "net-cpu", weighted=True)
+        run = subprocess.run([exe, here.folder, "infer", weights, r.path("got")], capture_output=True, text=True)
+        with open("/proc/cpuinfo", encoding="utf8") as f:
+            words = set(f.read().split())
+        has = {"x86-64-v2": "sse4_2", "x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}[cpu] in words
+        if has and run.returncode == 0:
+            got = struct.unpack(f"<{len(close)}f", read(r.path("got")))
+            if max(abs(a - b) for a, b in zip(got, close)) > 1e-4:
+                fail(f"{cpu} computes something else")
+        elif run.returncode == 0 or f"compiled for {cpu}: this processor lacks " not in run.stderr:
+            fail(f"{cpu}: exit status {run.returncode}\n{run.stderr}")
+    # A processor that lacks something: the object is told that it needs what none has any more (XOP, of Bulldozer).
+    at = needs_offset(r.path("cpu.o"))
+    image = bytearray(read(r.path("cpu.o")))
+    (needs,) = struct.unpack("<Q", image[at:at + 8])
+    if needs == 0 or needs >> XOP & 1:
+        fail(f"needs {needs:x}")
+    image[at:at + 8] = struct.pack("<Q", needs | 1 << XOP)
+    r.write("xop.o", bytes(image))
+    exe = build(r, "net", "xop.o", "net-xop", weighted=True)
+    run = subprocess.run([exe, here.folder, "infer", weights, r.path("got")], capture_output=True, text=True)
+    if run.returncode != 1 or not run.stderr.rstrip().endswith("xop"):
+        fail(f"a processor without XOP: exit status {run.returncode}\n{run.stderr}")
+
+
+def xop_number():
+    """The place of XOP in runtime/cpu.h's list."""
+    lines = open(os.path.join(HERE, "..", "..", "runtime", "cpu.h"), encoding="utf8").read().split("GN_CPU_FEATURES(X)", 1)[1]
+    names = [line.split("(")[1].split(",")[0] for line in lines.splitlines() if line.strip().startswith("X(")]
+    return names.index("XOP")
+
+
+XOP = xop_number()
+
+
+def needs_offset(path):
+    (line,) = [line for line in sh(["readelf", "-sW", path]).splitlines() if line.endswith(" gnnc.needs")]
+    _, value, _, _, _, _, section, _ = line.split()
+    heads = sh(["readelf", "-SW", path]).replace("[ ", "[").splitlines()
+    (head,) = [line.split() for line in heads if line.strip().startswith(f"[{section}]")]
+    return int(head[4], 16) + int(value, 16)
+
+
+# Refusals -------------------------------------------------------------------------------------------------------------
+
+
+def check_refusals(r, model, here):
+    o, h = r.path("bad.o"), r.path("bad.h")
+    r.fails(2, "expected a name that ends in .o, .a or .so", model, *here.args, "-o", r.path("bad.txt"))
+    r.fails(2, "expected a name that ends in .o, .a or .so", model, *here.args, "-o", r.path(".o"))
+    r.fails(2, "--header goes with -o FILE.o, .a or .so", model, *here.args, "--header", h)
+    r.fails(2, "--prefix goes with -o FILE.o, .a or .so and without --emit", model, "-q", "--emit=gir", "--prefix", "a", "-o", o)
+    r.fails(2, "--prefix 2b: expected a letter", model, *here.args, "-o", o, "--prefix", "2b")
+    r.fails(2, "--prefix a-b: expected a letter", model, *here.args, "-o", o, "--prefix", "a-b")
+    r.fails(2, "that is where the code goes", model, *here.args, "-o", o, "--header", o)
+    r.fails(2, "x86-64-v9", model, *here.args, "-o", o, "--cpu", "x86-64-v9")
+    r.fails(3, "nowhere", model, *here.args, "-o", o, "--weights", r.path("nowhere.safetensors"))
+    r.fails(3, "No such file", model, *here.args, "-o", r.path("no/bad.o"))
+    r.fails(3, "No such file", model, *here.args, "-o", r.path("no/bad.so"))
+    r.fails(3, "No such file", model, *here.args, "-o", o, "--header", r.path("no/bad.h"))
+    r.fails(3, "cannot create", model, *here.args, "-o", "/proc/bad.a")
+    os.makedirs(r.path("shut/folder.so"))
+    r.fails(3, "directory", model, *here.args, "-o", r.path("shut/folder.so"))
+    os.chmod(r.path("shut"), 0o500)
+    if os.geteuid():  # the superuser may write everywhere
+        for end in ("o", "a", "so"):
+            r.fails(3, "Permission denied", model, *here.args, "-o", r.path(f"shut/bad.{end}"))
+    os.chmod(r.path("shut"), 0o700)
+    left = [n for n in os.listdir(r.path("shut")) + os.listdir(r.folder) if n.startswith("bad") or "XXXX" in n or ".new" in n]
+    if left != [] or os.listdir(r.path("shut")) != ["folder.so"]:
+        fail(f"left behind: {left} {os.listdir(r.path('shut'))}")
+
+
+def check_no_linker(r, model, here):
+    path, os.environ["PATH"] = os.environ["PATH"], r.path("empty")
+    r.fails(4, "a shared library takes the system's linker, and there is no ld, ld.lld or ld.gold in $PATH", model, *here.args, "-o",
+            r.path("bad.so"))
+    for end in ("o", "a"):
+        r.works(model, *here.args, "--prefix", "net", "-o", r.path(f"alone.{end}"), "--header", r.path("net.h"))
+    os.environ["PATH"] = path
+    if read(r.path("alone.o")) != read(r.path("net.o")) or read(r.path("alone.a")) != read(r.path("net.a")):
+        fail("without a linker other bytes are written")
+    os.makedirs(r.path("broken"))
+    r.write("broken/ld", "#!/bin/sh\necho out of order\nexit 1\n")
+    os.chmod(r.path("broken/ld"), 0o755)
+    os.environ["PATH"] = r.path("broken") + ":" + path
+    r.fails(4, "broken/ld failed: out of order", model, *here.args, "-o", r.path("bad.so"))
+    os.environ["PATH"] = path
+
+
+def main():
+    r = runs.Runs()
+    net, looks = r.write("net.gnn", GCN), r.write("looks.gnn", GAT)
+    dense = [Data(r, f"dense{n}", n, n, False, True) for n in (60, 97)]
+    plain = [Data(r, f"plain{n}", n, n, False, False) for n in (50, 83)]
+    sparse = [Data(r, f"sparse{n}", n, n, True, False) for n in (70, 110)]
+    check_results(r, "looks", looks, *plain)
+    check_results(r, "words", r.write("words.gnn", WORDS), *sparse, mask=False)
+    check_results(r, "net", net, *dense, weighted=True)
+    check_errors(r, dense[0])
+    check_files(r, "net")
+    check_no_linker(r, net, dense[0])
+    check_two(r, net, looks, plain[0])
+    check_sample(r)
+    check_same_bytes(r, net, dense[0])
+    check_cpu(r, net, dense[1], r.path("net-weights"), logits(r.path("p.npz")))
+    check_refusals(r, net, dense[0])
+    r.done()
+
+
+main()
