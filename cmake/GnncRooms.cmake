@@ -110,12 +110,15 @@ function(gnnc_code_id)
   add_library(gnnc_embedded_code_id STATIC "${c}")
 endfunction()
 
-# gnnc_embed_runtime(<globs>): gnnc_embedded_runtime, with the sources compiled and joined to one relocatable object, as
+# gnnc_embed_runtime(SOURCES <globs> EXCLUDE <files>): gnnc_embedded_runtime, with the sources compiled and joined to one relocatable object, as
 # gnnc_embed_files has a file.  It goes into other people's programs: plain x86-64, position-independent, optimised whatever
 # the build is, with no sanitizer, and with no names to be seen but those that are marked.
 function(gnnc_embed_runtime)
-  list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/")
-  file(GLOB sources CONFIGURE_DEPENDS ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;EXCLUDE" ${ARGN})
+  list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_SOURCE_DIR}/")
+  list(TRANSFORM arg_EXCLUDE PREPEND "${CMAKE_SOURCE_DIR}/")
+  file(GLOB sources CONFIGURE_DEPENDS ${arg_SOURCES})
+  list(REMOVE_ITEM sources ${arg_EXCLUDE})
   add_library(gnnc_aot_runtime OBJECT ${sources})
   target_include_directories(gnnc_aot_runtime PRIVATE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}")
   target_compile_definitions(gnnc_aot_runtime PRIVATE GNNC_EMBEDDED=1)

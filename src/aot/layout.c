@@ -242,6 +242,7 @@ void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const c
     to.needs = g->needs;
     to.index = g->index;
     to.sparse_x = g->sparse_x;
+    to.one_region = g->one_region;
     to.n_inputs = g->n_inputs;
     to.n_outputs = g->n_outputs;
     to.n_weights = g->n_weights;

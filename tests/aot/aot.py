@@ -150,7 +150,7 @@ def same(what, got, want):
         fail(f"{what}: {len(got)} bytes, expected {len(want)}; {sum(p != q for p, q in zip(a, b))} of {n} numbers differ")
 
 
-def check_results(r, prefix, model, here, other, weighted=False, mask=True):
+def check_results(r, prefix, model, here, other, weighted=False, mask=True, mode="default"):
     """Inference and training on `other`, compiled for `here`."""
     trained, predicted = r.path("w.safetensors"), r.path("p.npz")
     r.works("train", model, *other.args, "--epochs", STEPS, "--seed", SEED, "--save", trained, "--threads", 2)
@@ -160,7 +160,7 @@ def check_results(r, prefix, model, here, other, weighted=False, mask=True):
     first = next(iter(tensors))
     for end in ("o", "a", "so"):
         header = r.path(prefix + ".h")
-        r.works(model, *here.args, "--prefix", prefix, "-o", r.path(f"{prefix}.{end}"), "--header", header)
+        r.works(model, *here.args, "--prefix", prefix, "-O", mode, "-o", r.path(f"{prefix}.{end}"), "--header", header)
         link = ("-lm", f"-Wl,-rpath,{r.folder}") if end == "so" else ("-lm",)
         exe = build(r, prefix, f"{prefix}.{end}", f"{prefix}-{end}", weighted=weighted, weight=first, link=link, mask=mask)
         same(f"{prefix}.{end} infers", result(r, exe, other.folder, "infer", weights), want)
@@ -383,7 +383,7 @@ def main():
     plain = [Data(r, f"plain{n}", n, n, False, False) for n in (50, 83)]
     sparse = [Data(r, f"sparse{n}", n, n, True, False) for n in (70, 110)]
     check_results(r, "looks", looks, *plain)
-    check_results(r, "words", r.write("words.gnn", WORDS), *sparse, mask=False)
+    check_results(r, "words", r.write("words.gnn", WORDS), *sparse, mask=False, mode="reduce-overhead")
     check_results(r, "net", net, *dense, weighted=True)
     check_errors(r, dense[0])
     check_files(r, "net")
