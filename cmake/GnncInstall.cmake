@@ -10,7 +10,7 @@ install(FILES docs/man/gnnc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # libgnnc, for programs that embed gnnc (include/gnnc): shared, and an archive of all rooms.
 file(GLOB public_headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/include/gnnc/*.h")
-set(rooms api driver cache codegen passes frontend ir runtime base embedded_stdlib embedded_samples embedded_code_id)
+set(rooms api driver cache codegen passes frontend ir runtime base embedded_stdlib embedded_samples embedded_cuda embedded_code_id)
 set(archives "")
 foreach(room IN LISTS rooms)
   if(TARGET gnnc_${room})

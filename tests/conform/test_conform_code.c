@@ -1,6 +1,6 @@
 /* timeout: 300 */
 /* links: driver codegen passes frontend ir runtime base */
-/* sources: ../support/conform_case.c ../support/run_compiled.c ../support/run_data.c */
+/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/run_compiled.c ../support/run_data.c */
 /* Every recorded case through compiled code: outputs and losses to 1e-5, gradients to 1e-4 of what PyTorch Geometric
  * computed, in default and eager mode, with dense and sparse features; training loops step by step, with the weights that
  * they end with. */
@@ -176,6 +176,7 @@ static void compare(conform_case *c, const char *path, const gir_coo *g, const r
 
 /* Training ---------------------------------------------------------------------------------------------------------- */
 
+#ifndef CONFORM_CUDA
 static void run_steps(conform_case *c, const char *path, const gir_program *p, const gir_env *env, bool eager)
 {
     run_table table = run_table_new(c->arena, p, env, false);
@@ -223,6 +224,20 @@ static void run_steps(conform_case *c, const char *path, const gir_program *p, c
     run_graphs_free(&graphs);
 }
 
+#endif
+
+#ifdef CONFORM_CUDA
+/* A step with its optimizer, against the evaluator; steps in a row are the CPU's to check. */
+static void check_training(conform_case *c, const char *path, const gir_coo *g)
+{
+    gir_program *p;
+    gn_pass_options opt = {.limit = -1};
+    if (c->kind != CONFORM_TRAIN) return;
+    need(gn_training_step(c->arena, c->model, &opt, &p), path);
+    gir_env env = environment(c, p, g);
+    need(run_every_way(p, &env, CONFORM_CUDA, CONFORM_CUDA, NULL), path);
+}
+#else
 static void check_training(conform_case *c, const char *path, const gir_coo *g)
 {
     static const char *const data[] = {"x", "y", "train_mask"};
@@ -236,12 +251,18 @@ static void check_training(conform_case *c, const char *path, const gir_coo *g)
     }
 }
 
+#endif
+
 /* Cases ------------------------------------------------------------------------------------------------------------- */
 
 static void run_recorded(const char *path)
 {
+#ifdef CONFORM_CUDA
+    const unsigned modes = CONFORM_CUDA, code_modes = CONFORM_CUDA;
+#else
     const unsigned modes = 0x2f;      /* default, eager, sparse, split; eager with sparse features */
     const unsigned code_modes = 0x27; /* as before, but for split */
+#endif
     gn_arena a;
     conform_case *c;
     run_case *z = NULL;
@@ -257,7 +278,7 @@ static void run_recorded(const char *path)
     need(run_case_new(&a, p, &env, modes, code_modes, &z), path);
     need(run_compile(&a, 1, &z, &code), path);
     need(run_case_check(z, &tally), path);
-    for (int mode = 0; mode < RUN_MODE_COUNT; mode++)
+    for (int mode = 0; mode < RUN_ALL_MODES; mode++)
         if (modes >> mode & 1) compare(c, path, g, z, mode, &r);
     if (getenv("GNNC_TEST_VERBOSE"))
         printf("%s: %lld elements, %lld without a bound\n", path, (long long)tally.elements, (long long)tally.skipped);

@@ -12,11 +12,17 @@ enum { BATCH = 16, MAX_SKIPPED_PERCENT = 3 };
 
 static const random_gir_options *options;
 static int programs;
+static bool cuda;
 static int64_t only = -1; /* this seed and no other */
 
-/* Every program in default mode and in one of the others, code for one of the two: most of the time goes into that. */
-static unsigned modes_of(uint64_t seed) { return 1u | 2u << seed % (RUN_MODE_COUNT - 1); }
-static unsigned code_of(uint64_t seed) { return seed % 2 ? modes_of(seed) & ~1u : 1; }
+/* Every program in default mode and in one of the others, code for one of the two: most of the time goes into that.  Of
+ * CUDA's modes, one for each program. */
+static unsigned modes_of(uint64_t seed)
+{
+    if (cuda) return 1u << (RUN_MODE_COUNT + seed % RUN_CUDA_MODES);
+    return 1u | 2u << seed % (RUN_MODE_COUNT - 1);
+}
+static unsigned code_of(uint64_t seed) { return cuda ? modes_of(seed) : seed % 2 ? modes_of(seed) & ~1u : 1; }
 
 /* Now and then many rows: several chunks of a sum over a space, several blocks of rows. */
 static gir_env data_of(gn_arena *a, const gir_program *p, uint64_t seed)
@@ -230,6 +236,12 @@ END_TEST
 #define SANITIZED 0
 #endif
 
+int random_diff_cuda(const char *name, const random_gir_options *opt, int n)
+{
+    cuda = true;
+    return random_diff(name, opt, n);
+}
+
 int random_diff(const char *name, const random_gir_options *opt, int n)
 {
     const char *more = getenv("GNNC_RANDOM");
@@ -247,7 +259,7 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
     tcase_set_timeout(all, 600);
     tcase_set_timeout(each, 600);
     Suite *suite = suite_create(name);
-    if (only < 0) suite_add_tcase(suite, all);
+    if (only < 0 && !cuda) suite_add_tcase(suite, all);
     suite_add_tcase(suite, each);
     SRunner *r = srunner_create(suite);
     srunner_run_all(r, CK_ENV);

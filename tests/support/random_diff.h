@@ -11,5 +11,7 @@
  * disagree: with the seed, the program made small, and the first element that differs; where more than 3 % of all elements
  * have no bound; where a pair of operators that types allow does not occur.  For main: 0 or 1. */
 int random_diff(const char *name, const random_gir_options *opt, int programs);
+/* The same in the modes of CUDA, run on the CPU.  What is said of the set as a whole is left to the above. */
+int random_diff_cuda(const char *name, const random_gir_options *opt, int programs);
 
 #endif

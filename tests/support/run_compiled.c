@@ -1,13 +1,14 @@
 #include "support/run_compiled.h"
 
 #include "runtime/fill.h"
+#include "support/cuda_host.h"
 #include "support/run_data.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const run_mode run_modes[RUN_MODE_COUNT] = {
+const run_mode run_modes[RUN_ALL_MODES] = {
     {.name = "default"},
     {.name = "eager", .eager = true},
     {.name = "sparse", .sparse = true},
@@ -15,6 +16,15 @@ const run_mode run_modes[RUN_MODE_COUNT] = {
     {.name = "split, sparse, small caches, 8 lanes", .sparse = true, .split = true, .small = true, .cpu = "x86-64-v3"},
     {.name = "eager, sparse, 4 lanes", .eager = true, .sparse = true, .cpu = "x86-64-v2"},
     {.name = "some left out, small caches", .sparse = true, .split = true, .some = true, .small = true},
+    {.name = "CUDA", .cuda = true},
+    {.name = "CUDA, eager, sparse", .cuda = true, .eager = true, .sparse = true},
+    {.name = "CUDA, loops of a CPU, split", .cuda = true, .split = true, .cpu_loops = true},
+    {.name = "CUDA, some left out, small caches",
+     .cuda = true,
+     .sparse = true,
+     .split = true,
+     .some = true,
+     .small = true},
 };
 
 typedef struct variant {
@@ -22,8 +32,10 @@ typedef struct variant {
     bool code; /* compiled, too */
     int stages;
     gn_compiled *stage[2]; /* the program, or what is computed ahead and the rest */
-    gir_value *want[2];    /* of stage[k]->gir; NULL for the rest */
-    double **got;          /* by output of the source: of code, or of the loop IR where there is none */
+    cuda_host *host;       /* CUDA: kernels of stage k from number first[k] on */
+    int first[2];
+    gir_value *want[2]; /* of stage[k]->gir; NULL for the rest */
+    double **got;       /* by output of the source: of code, or of the loop IR where there is none */
 } variant;
 
 struct run_case {
@@ -32,12 +44,13 @@ struct run_case {
     gir_env env;
     gir_value *want; /* of p */
     run_graphs graphs;
-    variant v[RUN_MODE_COUNT];
+    variant v[RUN_ALL_MODES];
     int n;
 };
 
 struct run_code {
     gn_image *image[RUN_MODE_COUNT];
+    cuda_host *host[RUN_CUDA_MODES];
 };
 
 /* Comparing --------------------------------------------------------------------------------------------------------- */
@@ -154,10 +167,13 @@ static gn_status *lower_variant(run_case *c, variant *z)
     if (z->mode->some) o.pass.without = some_of(c->p);
     o.code =
         (gn_codegen_options){.off = o.pass.without.decisions, .opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
-    gn_limits small = gn_cpu_limits(z->mode->cpu);
-    small.l1_bytes = 64;
-    small.l2_bytes = 1024;
-    if (z->mode->small) o.limits = &small;
+    bool gpu = z->mode->cuda && !z->mode->cpu_loops;
+    gn_limits limits = gpu ? gn_cuda_limits() : gn_cpu_limits(z->mode->cpu);
+    if (z->mode->small) {
+        limits.l1_bytes = 64;
+        limits.l2_bytes = 1024;
+    }
+    o.limits = &limits;
     gir_program *whole, *stage[2];
     gn_status *s = gn_passes_run(c->arena, c->p, &o.pass, NULL, &whole);
     if (!s) s = check.error;
@@ -182,9 +198,10 @@ gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, u
     GN_TRY(gir_verify(p));
     GN_TRY(run_graphs_new(a, p, env, &c->graphs));
     GN_TRY(evaluate(c, p, &c->want));
-    for (int k = 0; k < RUN_MODE_COUNT; k++) {
+    for (int k = 0; k < RUN_ALL_MODES; k++) {
         if (!((modes | code) >> k & 1)) continue;
-        c->v[c->n] = (variant){.mode = &run_modes[k], .code = GNNC_HAVE_LLVM && (code >> k & 1)};
+        bool can = GNNC_HAVE_LLVM || run_modes[k].cuda;
+        c->v[c->n] = (variant){.mode = &run_modes[k], .code = can && (code >> k & 1)};
         gn_status *s = lower_variant(c, &c->v[c->n]);
         if (s) return gn_status_annotate(s, "%s", run_modes[k].name);
         c->n++;
@@ -212,10 +229,31 @@ static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int m
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
 }
 
+static gn_status *compile_cuda(gn_arena *a, int n, run_case *const *cases, int mode, cuda_host **out)
+{
+    GN_VEC(const kir_kernel *) kernels = {0};
+    GN_VEC(variant *) users = {0};
+    for (int k = 0; k < n; k++)
+        for (int v = 0; v < cases[k]->n; v++) {
+            variant *z = &cases[k]->v[v];
+            if (!z->code || z->mode != &run_modes[mode]) continue;
+            GN_PUSH(a, users, z);
+            for (int s = 0; s < z->stages; s++) {
+                z->first[s] = (int)kernels.n;
+                for (int i = 0; i < z->stage[s]->n_kernels; i++) GN_PUSH(a, kernels, z->stage[s]->kernels[i]);
+            }
+        }
+    if (!kernels.n) return NULL;
+    gn_status *s = cuda_host_compile((int)kernels.n, kernels.p, out);
+    for (uint32_t k = 0; k < users.n; k++) users.p[k]->host = *out;
+    return s;
+}
+
 gn_status *run_compile(gn_arena *a, int n, run_case *const *cases, run_code **out)
 {
     run_code *c = *out = GN_NEW(a, run_code);
     for (int k = 0; k < RUN_MODE_COUNT; k++) GN_TRY(compile_mode(a, n, cases, k, &c->image[k]));
+    for (int k = 0; k < RUN_CUDA_MODES; k++) GN_TRY(compile_cuda(a, n, cases, RUN_MODE_COUNT + k, &c->host[k]));
     return NULL;
 }
 
@@ -224,6 +262,10 @@ void run_code_free(run_code *c)
     for (int k = 0; c && k < RUN_MODE_COUNT; k++) {
         gn_image_free(c->image[k]);
         c->image[k] = NULL;
+    }
+    for (int k = 0; c && k < RUN_CUDA_MODES; k++) {
+        cuda_host_free(c->host[k]);
+        c->host[k] = NULL;
     }
 }
 
@@ -235,6 +277,8 @@ typedef struct desk { /* one stage, its buffers laid out */
     run_table *table, *outputs;
     run_world world;
     bool wide, fence;
+    cuda_host *host; /* CUDA: kernels from number `first` on */
+    int first;
     kir_bound_buffer *buffer; /* by low_buffer */
     run_fenced *fenced;
     int64_t *sym; /* by low_sym */
@@ -334,7 +378,19 @@ static void close_desk(desk *d, bool keep)
 typedef struct way { /* how kernels are run */
     const char *name;
     bool wide, code, backwards;
+    cuda_order order;
 } way;
+
+static gn_status *launch_cuda(desk *d, const low_launch *l, int kernel, cuda_order order)
+{
+    void **buf = GN_NEW_N(d->arena, void *, l->buffers.n + 1);
+    int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1), bound = size_of(d, l->trip);
+    for (uint32_t k = 0; k < l->buffers.n; k++) buf[k] = d->buffer[l->buffers.p[k]].data;
+    for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
+    int64_t trips = kir_thread_loop(l->kernel) ? (bound + l->step - 1) / l->step : 1;
+    gn_status *s = cuda_host_launch(d->host, d->first + kernel, buf, sym, trips, order, (uint64_t)kernel + 7);
+    return gn_status_annotate(s, "kernel %s", l->kernel->name);
+}
 
 static gn_status *launch_code(desk *d, const low_launch *l, gn_kernel_fn fn, bool backwards)
 {
@@ -372,6 +428,8 @@ static gn_status *run_launches(desk *d, const way *w)
             gn_elem e = run_stored(d->wide, low->buffers.p[l->buffers.p[0]].elem);
             if (to->elems != from->elems) GN_FAIL(GN_ERR_INTERNAL, "launch %u copies between sizes", k);
             if (to->data != from->data) memcpy(to->data, from->data, (size_t)to->elems * gn_elem_size(e));
+        } else if (w->code && d->host) {
+            GN_TRY(launch_cuda(d, l, code, w->order));
         } else if (w->code) {
             GN_TRY(launch_code(d, l, d->code->artifact->code[code], w->backwards));
         } else {
@@ -382,9 +440,13 @@ static gn_status *run_launches(desk *d, const way *w)
     return NULL;
 }
 
-static gn_status *run_stage(run_case *c, const gn_compiled *code, const way *w, run_table *table, run_table *outputs)
+static gn_status *run_stage(run_case *c, const variant *v, int stage, const way *w, run_table *table,
+                            run_table *outputs)
 {
+    const gn_compiled *code = v->stage[stage];
     desk d = {.arena = c->arena, .code = code, .table = table, .outputs = outputs, .wide = w->wide, .fence = w->code};
+    d.host = v->host;
+    d.first = v->first[stage];
     d.world = run_world_new(c->arena, code->gir, &c->graphs, table);
     gn_status *s = open_desk(&d);
     if (!s) s = run_launches(&d, w);
@@ -513,10 +575,11 @@ static void hide_what_changes(run_case *c, run_table *z)
     }
 }
 
-static gn_status *run_one(run_case *c, const gn_compiled *code, const way *w, int threads, run_table *table,
+static gn_status *run_one(run_case *c, const variant *v, int stage, const way *w, int threads, run_table *table,
                           run_table *outputs)
 {
-    return threads ? run_instance(c, code, threads, table, outputs) : run_stage(c, code, w, table, outputs);
+    if (threads) return run_instance(c, v->stage[stage], threads, table, outputs);
+    return run_stage(c, v, stage, w, table, outputs);
 }
 
 /* Both stages of a variant. threads 0: by launches. */
@@ -529,7 +592,7 @@ static gn_status *run_way(run_case *c, const variant *v, const way *w, int threa
         bool ahead = s + 1 < v->stages;
         void **whole = ahead ? snapshot(c->arena, &table) : NULL;
         if (ahead) hide_what_changes(c, &table);
-        GN_TRY(run_one(c, code, w, threads, &table, &outputs));
+        GN_TRY(run_one(c, v, s, w, threads, &table, &outputs));
         for (uint32_t k = 0; ahead && k < table.t.n; k++)
             memcpy(table.t.p[k].data, whole[k], run_tensor_bytes(&table.t.p[k]));
         double **got = *out = collect(c, code->gir, &table, &outputs);
@@ -542,16 +605,23 @@ static gn_status *run_way(run_case *c, const variant *v, const way *w, int threa
 
 static gn_status *check_variant(run_case *c, variant *v, run_tally *tally)
 {
-    static const way ways[] = {
-        {"loop IR in double", true, false, false}, {"loop IR", false, false, false},
-        {"loop IR backwards", false, false, true}, {"code", false, true, false},
-        {"code backwards", false, true, true},     {"one thread", false, true, false},
-        {"three threads", false, true, false},
+    static const way on_cpu[] = {
+        {"loop IR in double", true, false, false, 0}, {"loop IR", false, false, false, 0},
+        {"loop IR backwards", false, false, true, 0}, {"code", false, true, false, 0},
+        {"code backwards", false, true, true, 0},     {"one thread", false, true, false, 0},
+        {"three threads", false, true, false, 0},
     };
+    static const way on_gpu[] = {
+        {"loop IR in double", true, false, false, 0},  {"loop IR", false, false, false, 0},
+        {"loop IR backwards", false, false, true, 0},  {"ascending", false, true, false, CUDA_UP},
+        {"descending", false, true, false, CUDA_DOWN}, {"seeded order", false, true, false, CUDA_SEEDED},
+    };
+    bool gpu = v->host != NULL;
+    const way *ways = gpu ? on_gpu : on_cpu;
     double **first[2] = {NULL, NULL};
-    for (int k = 0; k < (v->code ? 7 : 3); k++) {
-        double **got;
-        int threads = k < 5 ? 0 : k == 5 ? 1 : 3, kind = ways[k].code;
+    for (int k = 0; k < (!v->code ? 3 : gpu ? 6 : 7); k++) {
+        double **got = NULL;
+        int threads = k < 5 || gpu ? 0 : k == 5 ? 1 : 3, kind = ways[k].code;
         gn_status *s = run_way(c, v, &ways[k], threads, &got, k == 1 ? tally : NULL);
         if (!s && !ways[k].wide && first[kind]) s = same_bits(c, first[kind], got);
         if (s) return gn_status_annotate(s, "%s, %s", v->mode->name, ways[k].name);

@@ -8,6 +8,8 @@
  *   - its code runs kernel by kernel, in order and iteration by iteration from the back, in memory that ends at a page that
  *     faults, and as an instance with one thread and with three, twice over, in an arena that is poisoned.  All of these
  *     must give the same bits, within one bound of what the passes left and SLACK bounds of the source.
+ *   - or, in a mode of CUDA, the text that the CUDA back end writes runs on the CPU (cuda_host.h), threads ascending,
+ *     descending and in a seeded order: the same bits, within the same bounds
  * With `split` what depends on neither states nor some of the inputs is computed ahead and bound.
  * Without the CPU back end the loop IR alone is run.
  * A bound of INFINITY says nothing: such elements are skipped and counted. */
@@ -28,11 +30,13 @@ typedef struct run_mode {
     bool some;       /* some optimisations are left out, others for other programs */
     bool small;      /* caches of next to nothing: blocks and chunks of a few rows */
     const char *cpu; /* NULL: the host */
+    bool cuda;       /* code is CUDA */
+    bool cpu_loops;  /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules make */
 } run_mode;
 
-/* Bits: RUN_MODE_COUNT of them. */
-enum { RUN_MODE_COUNT = 7 };
-extern const run_mode run_modes[RUN_MODE_COUNT];
+/* Bits: the first RUN_MODE_COUNT are of the CPU, RUN_CUDA_MODES follow. */
+enum { RUN_MODE_COUNT = 7, RUN_CUDA_MODES = 4, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
+extern const run_mode run_modes[RUN_ALL_MODES];
 
 typedef struct run_tally {
     int64_t programs, kernels, compiled, elements, skipped;

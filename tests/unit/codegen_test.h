@@ -1,11 +1,15 @@
-/* What the back end's tests share: a kernel from text is compiled for every width that this machine runs, called on buffers
- * that end at a page that cannot be read, and compared with the loop IR's evaluator. */
+/* What the back ends' tests share: a kernel from text is compiled for every width that this machine runs, called on buffers
+ * that end at a page that cannot be read, and compared with the loop IR's evaluator.  With CODEGEN_CUDA it is what the
+ * CUDA back end writes that runs, on the CPU, threads in all orders. */
 #ifndef GN_TEST_CODEGEN_TEST_H
 #define GN_TEST_CODEGEN_TEST_H
 
 #include "base/half.h"
 #include "codegen/backend.h"
 #include "kir_test.h"
+#ifdef CODEGEN_CUDA
+#include "support/cuda_host.h"
+#endif
 
 #include <math.h>
 #include <sys/mman.h>
@@ -110,11 +114,14 @@ static inline int64_t trips(const kir_kernel *k, const int64_t *syms)
     return end <= 0 ? 0 : (end + in->imm - 1) / in->imm;
 }
 
+#ifndef CODEGEN_CUDA
 static inline void call(const kir_kernel *k, gn_kernel_fn fn, void **buf, const check_options *o)
 {
     int64_t n = trips(k, o->syms), step = o->split ? o->split : n ? n : 1;
     for (int64_t lo = 0; lo < n; lo += step) fn(buf, o->syms, lo, lo + step < n ? lo + step : n);
 }
+
+#endif
 
 static inline void compare(const kir_kernel *k, int b, const void *got, const void *want, int64_t n, double tolerance,
                            const char *cpu, const char *text)
@@ -128,6 +135,47 @@ static inline void compare(const kir_kernel *k, int b, const void *got, const vo
     }
 }
 
+#ifdef CODEGEN_CUDA
+typedef struct test_code {
+    kir_kernel *k;
+    const char *text;
+    cuda_host *host;
+} test_code;
+
+static inline test_code test_compile(const char *text, const check_options *o)
+{
+    test_code t = {.k = verified(text), .text = text};
+    (void)o;
+    succeeded(cuda_host_compile(1, (const kir_kernel *const *)&t.k, &t.host), text);
+    return t;
+}
+
+static inline void test_code_free(test_code *t) { cuda_host_free(t->host); }
+
+/* At the end of a page where that is an address that a GPU could have given, else at the beginning of one. */
+static inline void test_ways(const test_code *t, const kir_bound_buffer *start, const kir_bound_buffer *want,
+                             const check_options *o)
+{
+    static const char *const name[] = {"ascending", "descending", "seeded order"};
+    for (int order = 0; order < 3; order++) {
+        fenced f[MAX_BUFFERS];
+        void *buf[MAX_BUFFERS];
+        int n = (int)t->k->buffers.n;
+        for (int b = 0; b < n; b++) {
+            size_t bytes = (size_t)start[b].elems * gn_elem_size(t->k->buffers.p[b].elem);
+            f[b] = fenced_new(bytes, bytes % 16 == 0);
+            if (bytes) memcpy(f[b].p, start[b].data, bytes);
+            buf[b] = f[b].p;
+        }
+        succeeded(cuda_host_launch(t->host, 0, buf, o->syms, trips(t->k, o->syms), (cuda_order)order, o->seed),
+                  t->text);
+        for (int b = 0; b < n; b++) {
+            compare(t->k, b, buf[b], want[b].data, start[b].elems, o->tolerance, name[order], t->text);
+            fenced_free(&f[b]);
+        }
+    }
+}
+#else
 static inline void run_one(const kir_kernel *k, gn_kernel_fn fn, const kir_bound_buffer *start,
                            const kir_bound_buffer *want, bool at_end, const check_options *o, const char *cpu,
                            const char *text)
@@ -176,6 +224,15 @@ static inline void test_code_free(test_code *t)
     for (int i = 0; i < TEST_CPUS; i++) gn_image_free(t->image[i]);
 }
 
+static inline void test_ways(const test_code *t, const kir_bound_buffer *start, const kir_bound_buffer *want,
+                             const check_options *o)
+{
+    for (int i = 0; i < TEST_CPUS; i++)
+        for (int end = 0; end < 2 && t->image[i]; end++)
+            run_one(t->k, gn_image_kernel(t->image[i], 0), start, want, end, o, test_cpus[i], t->text);
+}
+#endif
+
 /* Runs on every width and compares. */
 static inline void test_run(const test_code *t, const check_options *o)
 {
@@ -195,9 +252,7 @@ static inline void test_run(const test_code *t, const check_options *o)
         if (bytes) memcpy(want[b].data, start[b].data, bytes);
     }
     succeeded(kir_eval(k, NULL, want, o->syms), t->text);
-    for (int i = 0; i < TEST_CPUS; i++)
-        for (int end = 0; end < 2 && t->image[i]; end++)
-            run_one(k, gn_image_kernel(t->image[i], 0), start, want, end, o, test_cpus[i], t->text);
+    test_ways(t, start, want, o);
 }
 
 static inline void checked(const char *text, const check_options *o)

@@ -340,6 +340,7 @@ START_TEST(gemm_tiles)
 }
 END_TEST
 
+#ifndef CODEGEN_CUDA /* of LLVM's back end alone */
 /* What cannot be emitted is refused with its reason. */
 START_TEST(refusals)
 {
@@ -480,6 +481,8 @@ START_TEST(sanitized_runs)
 }
 END_TEST
 
+#endif
+
 int main(void)
 {
     TCase *c = tcase_create("loops");
@@ -489,6 +492,7 @@ int main(void)
     tcase_add_loop_test(c, constant_and_long, 0, PATTERNS);
     tcase_add_loop_test(c, run_time_lengths, 0, RUN_TIME);
     tcase_add_loop_test(c, gemm_tiles, 1, 36);
+#ifndef CODEGEN_CUDA
     tcase_add_test(c, refusals);
     tcase_add_test(c, many_kernels);
     tcase_add_loop_test(c, static_and_symbolic, 0, 76);
@@ -496,5 +500,6 @@ int main(void)
     tcase_add_test(c, texts);
     tcase_add_loop_test_raise_signal(c, sanitized_faults, SIGABRT, 0, 4);
     tcase_add_test(c, sanitized_runs);
+#endif
     return run_tests(c, "codegen loops");
 }

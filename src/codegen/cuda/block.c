@@ -1,0 +1,273 @@
+/* block: loops, conditions and the order of things. */
+#include "codegen/cuda/emit.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void cu_line(cu *c, const char *fmt, ...)
+{
+    char small[256], *text = small;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, ap);
+    va_end(ap);
+    if (n >= (int)sizeof small) {
+        text = gn_arena_alloc(c->arena, (size_t)n + 1, 1);
+        va_start(ap, fmt);
+        vsnprintf(text, (size_t)n + 1, fmt, ap);
+        va_end(ap);
+    }
+    gn_buf_printf(c->out, "%*s%s\n", 4 * c->indent, "", text);
+}
+
+static void open_brace(cu *c, const char *head)
+{
+    cu_line(c, *head ? "%s {" : "%s{", head);
+    c->indent++;
+}
+
+static void close_brace(cu *c)
+{
+    c->indent--;
+    cu_line(c, "}");
+}
+
+/* Barriers ------------------------------------------------------------------------------------------------------------ */
+
+static void barrier(cu *c)
+{
+    if (c->width > 1) cu_line(c, c->width <= CU_WARP && !c->block ? "__syncwarp(mask);" : "__syncthreads();");
+    c->read = c->written = 0;
+}
+
+/* Lanes of a group run ahead of each other.  What one writes another may read, and the reverse, only when they have met. */
+void cu_meet(cu *c, uint64_t read, uint64_t written)
+{
+    if (!c->block && ((read & c->written) || (written & (c->written | c->read)))) barrier(c);
+    c->read |= read;
+    c->written |= written;
+}
+
+/* Straight-line code -------------------------------------------------------------------------------------------------- */
+
+static void one_value(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    bool tile = in->op == KIR_TLOAD;
+    if (!(c->wide && c->varies[i])) {
+        cu_line(c, "const %s x%u = %s;", cu_type(c, i), i, tile ? cu_element(c, i, 0) : cu_value(c, i, 0));
+        return;
+    }
+    if (in->op == KIR_LOAD && cu_is_vector_access(c, i)) {
+        cu_line(c, "const float4 x%u = gn_load4(%s + %s);", i, c->buffer[in->imm], cu_ref(c, in->a, 0));
+        return;
+    }
+    for (int q = 0; q < (c->once[i] ? 1 : c->vec); q++)
+        cu_line(c, "const %s x%u_%d = %s;", cu_type(c, i), i, q, tile ? cu_element(c, i, q) : cu_value(c, i, q));
+}
+
+static void store(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    const char *name = c->buffer[in->imm];
+    int b = (int)in->imm;
+    if (c->wide && cu_is_vector_access(c, i)) {
+        cu_line(c, "gn_store4(%s + %s, %s, %s, %s, %s);", name, cu_ref(c, in->a, 0), cu_stored(c, b, in->b, 0),
+                cu_stored(c, b, in->b, 1), cu_stored(c, b, in->b, 2), cu_stored(c, b, in->b, 3));
+        return;
+    }
+    const char *one = !c->spread && c->width > 1 ? "if (lane == 0) " : "";
+    for (int q = 0; q < (c->wide ? c->vec : 1); q++)
+        cu_line(c, "%s%s[%s] = %s;", one, name, cu_ref(c, in->a, q), cu_stored(c, b, in->b, q));
+}
+
+static void tile_write(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    bool one = !c->spread && c->width > 1 && cu_is_shared(c, in->ref);
+    if (one) open_brace(c, "if (lane == 0)");
+    for (int q = 0; q < (c->wide ? c->vec : 1); q++) cu_tile_write(c, i, q);
+    if (one) close_brace(c);
+}
+
+static void declare_tile(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    const cu_tile *t = &c->tile[i];
+    const char *type = cu_elem_type((gn_elem)in->elem);
+    if (t->place == CU_SHARED_TILE)
+        cu_line(c, "%s *const tile%u = (%s *)(shared + %lld); /* %lld elements */", type, i, type, (long long)t->offset,
+                (long long)in->imm);
+    else
+        cu_line(c, "%s tile%u[%lld];", type, i, (long long)t->regs);
+}
+
+/* Loops --------------------------------------------------------------------------------------------------------------- */
+
+enum { UNROLL_MOST = 32 };
+
+static void serial_loop(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    int64_t trips = cu_trips(c->k, in);
+    uint64_t before_read = c->read, before_written = c->written;
+    bool unroll = trips >= 0 && (in->unit == KIR_UNROLL || (in->unit == KIR_VECTOR && trips <= UNROLL_MOST));
+    cu_effects(c, in->body, &c->read, &c->written); /* what the last round left */
+    if (trips != 1) cu_line(c, unroll ? "GN_UNROLL" : "GN_ROLL");
+    const char *t = cu_type(c, i);
+    open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0), i,
+                                  cu_ref(c, in->b, 0), i, cu_integer(c, in->imm)));
+    cu_block(c, in->body);
+    close_brace(c);
+    c->read |= before_read;
+    c->written |= before_written;
+}
+
+/* Of the copies of an index of vector accesses the first alone is needed. */
+static void find_once(cu *c, kir_id loop)
+{
+    bool *many = GN_NEW_N(c->arena, bool, c->k->insts.n);
+    for (kir_id i = c->k->insts.n; i-- > 1;) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (c->loop_of[i] != loop) continue;
+        bool access = (in->op == KIR_LOAD || in->op == KIR_STORE) && cu_is_vector_access(c, i);
+        bool all = many[i] || kir_ops[in->op].cls == KIR_CLASS_STMT || in->op == KIR_LOAD || in->op == KIR_TLOAD;
+        c->once[i] = !all;
+        int n = kir_ops[in->op].n_in;
+        if (n > 0 && all && !access) many[in->a] = true;
+        if (n > 1 && all) many[in->b] = true;
+        if (n > 2 && all) many[in->c] = true;
+    }
+}
+
+static void spread_body(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    c->spread = i;
+    c->wide = c->vec > 1 && c->simple[i];
+    if (c->wide) find_once(c, i);
+    cu_block(c, in->body);
+    c->wide = false;
+    c->spread = 0;
+}
+
+/* Constant bounds: chunk by chunk, with registers of tiles that the compiler can name. */
+static void spread_constant(cu *c, kir_id i, int64_t trips)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    int64_t all = (int64_t)c->width * c->vec, chunks = (trips + all - 1) / all, lo = kir_at(c->k, in->a)->imm;
+    bool plain = lo == 0 && in->imm == 1, whole = trips % all == 0, quads = c->vec > 1 && !c->simple[i];
+    int braces = 1;
+    if (chunks > 1) {
+        cu_line(c, chunks <= UNROLL_MOST ? "GN_UNROLL" : "GN_ROLL");
+        open_brace(c, gn_arena_printf(c->arena, "for (int c%u = 0; c%u < %lld; c%u++)", i, i, (long long)chunks, i));
+    } else {
+        open_brace(c, "");
+    }
+    const char *lanes = chunks > 1 ? gn_arena_printf(c->arena, "c%u * %d + lane", i, c->width) : "lane";
+    if (c->vec > 1) lanes = gn_arena_printf(c->arena, chunks > 1 ? "(%s) * %d" : "%s * %d", lanes, c->vec);
+    cu_line(c, "const int %c%u = %s;", plain && !quads ? 'i' : 'm', i, lanes);
+    if (!whole) {
+        open_brace(c, gn_arena_printf(c->arena, "if (%c%u < %lld)", plain && !quads ? 'i' : 'm', i, (long long)trips));
+        braces++;
+    }
+    if (quads) {
+        cu_line(c, "GN_UNROLL");
+        open_brace(c, gn_arena_printf(c->arena, "for (int q%u = 0; q%u < %d; q%u++)", i, i, c->vec, i));
+        braces++;
+    }
+    if (!plain || quads) {
+        const char *m = quads ? gn_arena_printf(c->arena, "(m%u + q%u)", i, i) : gn_arena_printf(c->arena, "m%u", i);
+        cu_line(c, "const gn_i64 i%u = %s + (gn_i64)%s * %s;", i, cu_integer(c, lo), m, cu_integer(c, in->imm));
+    }
+    spread_body(c, i);
+    while (braces-- > 0) close_brace(c);
+}
+
+static void spread_runtime(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    const char *t =
+        cu_is_int(c, i) && c->facts.range.p[in->b].hi < INT32_MAX - CU_MAX_THREADS * in->imm ? "int" : "gn_i64";
+    const char *lane = in->imm == 1 ? "lane" : gn_arena_printf(c->arena, "(gn_i64)lane * %s", cu_integer(c, in->imm));
+    cu_line(c, "GN_ROLL");
+    open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s + %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0),
+                                  lane, i, cu_ref(c, in->b, 0), i, cu_integer(c, (int64_t)c->width * in->imm)));
+    spread_body(c, i);
+    close_brace(c);
+}
+
+static void spread_loop(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    int64_t trips = cu_trips(c->k, in);
+    uint64_t read = 0, written = 0;
+    if (trips == 0) return;
+    cu_effects(c, in->body, &read, &written);
+    cu_meet(c, read, written);
+    cu_reduce_begin(c, i);
+    if (trips > 0)
+        spread_constant(c, i, trips);
+    else
+        spread_runtime(c, i);
+    cu_reduce_end(c, i);
+}
+
+static void condition(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    uint64_t read = c->read, written = c->written;
+    open_brace(c, gn_arena_printf(c->arena, "if (%s)", cu_ref(c, in->a, 0)));
+    cu_block(c, in->body);
+    close_brace(c);
+    c->read |= read;
+    c->written |= written;
+}
+
+static void thread_loop(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    if (in->imm == 1)
+        cu_line(c, "const gn_i64 i%u = iteration;", i);
+    else
+        cu_line(c, "const gn_i64 i%u = iteration * %s;", i, cu_integer(c, in->imm));
+    cu_line(c, "if (i%u >= %s) return;", i, cu_ref(c, in->b, 0));
+    cu_block(c, in->body);
+}
+
+static void statement(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    if (!c->spread && !(in->op == KIR_FOR || in->op == KIR_IF)) {
+        uint64_t read = 0, written = 0;
+        cu_effect(c, i, &read, &written);
+        cu_meet(c, read, written);
+    }
+    switch (in->op) {
+    case KIR_CONST:
+    case KIR_SYM:
+    case KIR_PREFETCH: break;
+    case KIR_TILE: declare_tile(c, i); break;
+    case KIR_STORE: store(c, i); break;
+    case KIR_TSTORE:
+    case KIR_TACC:
+    case KIR_TFMA: tile_write(c, i); break;
+    case KIR_BARRIER: barrier(c); break;
+    case KIR_IF: condition(c, i); break;
+    case KIR_FOR:
+        if (i == c->thread)
+            thread_loop(c, i);
+        else if (!c->spread && cu_is_spread(c, i))
+            spread_loop(c, i);
+        else
+            serial_loop(c, i);
+        break;
+    default: one_value(c, i); break;
+    }
+}
+
+void cu_block(cu *c, kir_id first)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) statement(c, i);
+}

@@ -1,0 +1,92 @@
+/* What the files of the CUDA back end share.
+ *
+ * The mapping.  `width` lanes, a *group*, run one iteration of the THREAD loop together.  What stands outside of VECTOR
+ * loops all lanes of a group compute, each for itself, and come to the same; VECTOR loops are spread over them: lane l takes
+ * iterations (c * width + l) * vec + q, for every chunk c and q in [0, vec).  A group of up to a warp shares its warp with
+ * others; one of more is a block.  In kernels with a BLOCK loop the group is the block, LANE loops are spread, VECTOR
+ * loops are not.
+ *
+ * Tiles live where their accesses allow (plan.c):
+ *   LOCAL   every lane holds all of it and does the same to it
+ *   SPREAD  in registers, each element in the lane that every access to it comes from
+ *   SHARED  in shared memory, a copy a group; where one lane reads what another wrote, a barrier of the group stands between */
+#ifndef GN_CODEGEN_CUDA_EMIT_H
+#define GN_CODEGEN_CUDA_EMIT_H
+
+#include "codegen/cuda.h"
+#include "ir/kir_facts.h"
+
+enum { CU_WARP = 32, CU_THREADS = 128, CU_MAX_THREADS = 1024, CU_SHARED = 48 * 1024 };
+
+typedef enum cu_place { CU_LOCAL, CU_SPREAD, CU_SHARED_TILE } cu_place;
+
+typedef struct cu_tile {
+    cu_place place;
+    int64_t regs;   /* LOCAL, SPREAD: elements a lane */
+    int64_t stride; /* SPREAD: neighbouring elements that lie in one lane: vec, or those of a lane of a LANE loop */
+    int64_t offset; /* SHARED: bytes */
+    int bit;        /* SHARED: in sets of memories */
+} cu_tile;
+
+typedef struct cu {
+    gn_arena *arena;
+    const kir_kernel *k; /* instructions in textual order */
+    kir_facts facts;
+    kir_id thread; /* THREAD or BLOCK loop, 0: none */
+    bool block;    /* it is a BLOCK loop */
+    int width, vec;
+    int64_t shared;             /* bytes a group */
+    int64_t scratch;            /* and a block, for reductions */
+    kir_id *loop_of;            /* by instruction: the spread loop around it, 0: none */
+    bool *masked;               /* by instruction: an IF stands between it and its spread loop */
+    bool *varies;               /* by instruction: differs from lane to lane */
+    bool *simple;               /* by spread loop: straight-line */
+    cu_tile *tile;              /* by instruction */
+    int *buffer_bit;            /* buffers that are read and written; -1: others */
+    const char **buffer, **sym; /* names */
+
+    /* writing */
+    gn_buf *out;
+    int indent;
+    bool wide;              /* in a simple spread loop: `vec` copies of what varies */
+    bool *once;             /* by instruction: of the copies the first alone is needed */
+    kir_id spread;          /* the spread loop at hand */
+    uint64_t read, written; /* memories touched since the group last met */
+} cu;
+
+/* plan.c: NULL, or what the back end has not. */
+const char *cu_plan(cu *c);
+int64_t cu_trips(const kir_kernel *k, const kir_inst *loop); /* -1: bounds are not constants */
+bool cu_is_spread(const cu *c, kir_id loop);
+bool cu_is_shared(const cu *c, kir_id tile);
+/* What the blocks from `first` on read and write, as sets of memories. */
+void cu_effects(const cu *c, kir_id first, uint64_t *read, uint64_t *written);
+void cu_effect(const cu *c, kir_id inst, uint64_t *read, uint64_t *written);
+/* The index of inst, a tile access, is coef times its spread loop's variable and terms that all lanes share: *rest. */
+bool cu_affine(const cu *c, kir_id index, int64_t *coef, kir_sum *rest);
+bool cu_is_deferred(const cu *c, kir_id inst);      /* a reduction over lanes, which is made when the loop is over */
+bool cu_is_vector_access(const cu *c, kir_id inst); /* LOAD or STORE of `vec` elements at once */
+
+/* value.c */
+bool cu_is_int(const cu *c, kir_id v); /* an i64 that an int holds */
+const char *cu_type(const cu *c, kir_id v);
+const char *cu_elem_type(gn_elem e);    /* of values */
+const char *cu_storage_type(gn_elem e); /* of buffers */
+const char *cu_ref(const cu *c, kir_id v, int copy);
+const char *cu_value(const cu *c, kir_id v, int copy); /* of a VALUE or a LOAD, as an expression */
+const char *cu_stored(const cu *c, int buffer, kir_id v, int copy);
+const char *cu_number(const cu *c, gn_elem e, double f);
+const char *cu_integer(const cu *c, int64_t i);
+
+/* tile.c */
+const char *cu_element(const cu *c, kir_id inst, int copy); /* the tile's element that inst names, an lvalue */
+void cu_tile_write(cu *c, kir_id inst, int copy);
+void cu_reduce_begin(cu *c, kir_id loop);
+void cu_reduce_end(cu *c, kir_id loop);
+
+/* block.c */
+void cu_line(cu *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cu_meet(cu *c, uint64_t read, uint64_t written); /* a barrier, where what follows must not run ahead */
+void cu_block(cu *c, kir_id first);
+
+#endif

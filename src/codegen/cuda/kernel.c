@@ -1,0 +1,188 @@
+/* kernel: one kernel to one function, and how it is launched. */
+#include "codegen/cuda/emit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+extern const unsigned char gn_embedded_prelude_cuh[];
+
+const char *gn_cuda_prelude(void) { return (const char *)gn_embedded_prelude_cuh; }
+
+gn_limits gn_cuda_limits(void)
+{
+    return (gn_limits){.lanes = CU_WARP,
+                       .vector_registers = 64,
+                       .l1_bytes = 32 * 1024,
+                       .l2_bytes = 1024 * 1024,
+                       .shared_bytes = CU_SHARED,
+                       .max_threads = CU_MAX_THREADS,
+                       .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR | 1 << KIR_THREAD | 1 << KIR_BLOCK |
+                                1 << KIR_LANE};
+}
+
+/* Support ------------------------------------------------------------------------------------------------------------- */
+
+static const char *unsupported(const kir_kernel *k, kir_id i, int64_t *bytes)
+{
+    const kir_inst *in = kir_at(k, i);
+    if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT) return "an instruction that is not in the table";
+    if (in->op == KIR_FOR && in->unit == KIR_WARP) return "loops over warps";
+    if (in->op != KIR_TILE) return NULL;
+    *bytes += in->imm * (int64_t)gn_elem_size((gn_elem)in->elem);
+    return *bytes > 384 * 1024 ? "tiles of more than 384 KB" : NULL;
+}
+
+static const char *check_block(const kir_kernel *k, kir_id first, int64_t *bytes)
+{
+    for (kir_id i = first; i; i = kir_at(k, i)->next) {
+        const char *why = unsupported(k, i, bytes);
+        if (!why) why = check_block(k, kir_at(k, i)->body, bytes);
+        if (why) return why;
+    }
+    return NULL;
+}
+
+static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k)
+{
+    int64_t bytes = 0;
+    const char *why = check_block(k, k->top, &bytes);
+    if (!why && k->buffers.n + k->syms.n > 200) why = "more than 200 buffers and symbols";
+    if (why) return why;
+    k = kir_clone(a, k, NULL);
+    uint32_t n = k->insts.n;
+    *c = (cu){.arena = a, .k = k, .facts = {.k = k}};
+    for (kir_id i = 0; i < n; i++) kir_facts_add(&c->facts, i);
+    c->thread = kir_thread_loop(k);
+    c->block = c->thread && kir_at(k, c->thread)->unit == KIR_BLOCK;
+    c->loop_of = GN_NEW_N(a, kir_id, n);
+    c->masked = GN_NEW_N(a, bool, n);
+    c->varies = GN_NEW_N(a, bool, n);
+    c->simple = GN_NEW_N(a, bool, n);
+    c->once = GN_NEW_N(a, bool, n);
+    c->tile = GN_NEW_N(a, cu_tile, n);
+    c->buffer_bit = GN_NEW_N(a, int, k->buffers.n + 1);
+    return cu_plan(c);
+}
+
+bool gn_cuda_supports(const kir_kernel *k, const char **why)
+{
+    gn_arena a;
+    cu c;
+    gn_arena_init(&a);
+    const char *what = prepare(&c, &a, k);
+    if (why) *why = what;
+    gn_arena_free(&a);
+    return !what;
+}
+
+/* Names --------------------------------------------------------------------------------------------------------------- */
+
+/* Of temporaries, inputs, states and arrays of graphs, which are made by the lowering; others might be anything. */
+static bool is_made(const char *name)
+{
+    static const char *const prefix[] = {"in.", "state.", "partial_", "old."};
+    for (size_t k = 0; k < sizeof prefix / sizeof *prefix; k++)
+        if (!strncmp(name, prefix[k], strlen(prefix[k]))) return true;
+    return (name[0] == 'v' || name[0] == 'g') && isdigit((unsigned char)name[1]);
+}
+
+static const char *plain(cu *c, const char *prefix, const char *name, const char **earlier, uint32_t n)
+{
+    char *word = gn_arena_printf(c->arena, "%s%s", prefix, name);
+    for (char *p = word; *p; p++)
+        if (!isalnum((unsigned char)*p)) *p = '_';
+    for (uint32_t k = 0; k < n; k++)
+        if (!strcmp(earlier[k], word)) return gn_arena_printf(c->arena, "%s_%u_", word, n);
+    return word;
+}
+
+static void name_all(cu *c)
+{
+    c->buffer = GN_NEW_N(c->arena, const char *, c->k->buffers.n + 1);
+    c->sym = GN_NEW_N(c->arena, const char *, c->k->syms.n + 1);
+    for (uint32_t b = 0; b < c->k->buffers.n; b++) {
+        const char *name = c->k->buffers.p[b].name;
+        c->buffer[b] = plain(c, is_made(name) ? "" : "out_", name, c->buffer, b);
+    }
+    for (uint32_t s = 0; s < c->k->syms.n; s++) c->sym[s] = plain(c, "n_", c->k->syms.p[s], c->sym, s);
+}
+
+/* Text ---------------------------------------------------------------------------------------------------------------- */
+
+static void write_comment(gn_buf *out, const char *text)
+{
+    for (; text && *text;) {
+        size_t n = strcspn(text, "\n");
+        gn_buf_add(out, "// ");
+        gn_buf_addn(out, text, n);
+        while (out->n && out->p[out->n - 1] == '\\') out->n--; /* a backslash would continue the line */
+        gn_buf_add(out, "\n");
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void write_signature(cu *c, const char *symbol, int threads)
+{
+    const kir_kernel *k = c->k;
+    gn_buf_printf(c->out, "GN_KERNEL(%d) %s(", threads, symbol);
+    const char *comma = "";
+    for (uint32_t b = 0; b < k->buffers.n; b++) {
+        bool read_only = k->buffers.p[b].access == KIR_READ;
+        gn_buf_printf(c->out, "%s%s%s *__restrict__ %s", comma, read_only ? "const " : "",
+                      cu_storage_type(k->buffers.p[b].elem), c->buffer[b]);
+        comma = ", ";
+    }
+    for (uint32_t s = 0; s < k->syms.n; s++) {
+        gn_buf_printf(c->out, "%sconst gn_i64 %s", comma, c->sym[s]);
+        comma = ", ";
+    }
+    gn_buf_add(c->out, *comma ? ")\n{\n" : "void)\n{\n");
+}
+
+static void write_begin(cu *c, const gn_cuda_geometry *g)
+{
+    if (g->shared_bytes) cu_line(c, "GN_SHARED(%lld);", (long long)g->shared_bytes);
+    if (c->width > 1) cu_line(c, "const int lane = GN_LANE(%d);", c->width);
+    if (c->width > 1) cu_line(c, "const gn_u32 mask = GN_MASK(%d);", c->width);
+    if (c->shared && g->threads > c->width)
+        cu_line(c, "unsigned char *const shared = gn_shared + threadIdx.x / %d * %lld;", c->width,
+                (long long)c->shared);
+    else if (c->shared)
+        cu_line(c, "unsigned char *const shared = gn_shared + %lld;", (long long)c->scratch);
+    cu_line(c, "const gn_i64 iteration = GN_GROUP(%d);", c->width);
+    if (!c->thread) cu_line(c, "if (iteration > 0) return;");
+    cu_line(c, "(void)iteration;");
+}
+
+static gn_cuda_geometry geometry_of(const cu *c)
+{
+    gn_cuda_geometry g = {.group = c->width, .per_block = 1, .threads = c->width};
+    if (c->thread && c->width <= CU_WARP && !c->block) {
+        g.per_block = CU_THREADS / c->width;
+        while (g.per_block > 1 && g.per_block * c->shared > CU_SHARED) g.per_block /= 2;
+        g.threads = (int)(g.per_block * c->width);
+    }
+    g.shared_bytes = c->shared * g.per_block + c->scratch;
+    return g;
+}
+
+gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *origin, gn_buf *out,
+                          gn_cuda_geometry *geometry)
+{
+    cu c;
+    const char *why = prepare(&c, out->arena, k);
+    if (why) GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CUDA back end has no %s", k->name, why);
+    c.out = out;
+    name_all(&c);
+    *geometry = geometry_of(&c);
+    gn_buf_add(out, "\n");
+    write_comment(out, k->name);
+    write_comment(out, k->comment);
+    write_comment(out, origin);
+    write_signature(&c, symbol, geometry->threads);
+    c.indent = 1;
+    write_begin(&c, geometry);
+    cu_block(&c, c.k->top);
+    gn_buf_add(out, "}\n");
+    return NULL;
+}

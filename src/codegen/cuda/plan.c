@@ -1,0 +1,339 @@
+/* plan: how many lanes run an iteration, and where its tiles live (emit.h).
+ *
+ * Widths are tried from the one that fits the kernel's vector loops best to one lane, which can run anything: its tiles are
+ * arrays of its own, its loops serial.  A width is refused where lanes would have to meet in the middle of a loop, or
+ * where tiles do not fit in shared memory. */
+#include "codegen/cuda/emit.h"
+
+#include <string.h>
+
+int64_t cu_trips(const kir_kernel *k, const kir_inst *loop)
+{
+    const kir_inst *lo = kir_at(k, loop->a), *hi = kir_at(k, loop->b);
+    if (lo->op != KIR_CONST || hi->op != KIR_CONST) return -1;
+    if (lo->imm >= hi->imm) return 0;
+    uint64_t n = ((uint64_t)hi->imm - (uint64_t)lo->imm - 1) / (uint64_t)loop->imm + 1;
+    return n > INT64_MAX ? INT64_MAX : (int64_t)n;
+}
+
+bool cu_is_spread(const cu *c, kir_id loop)
+{
+    const kir_inst *in = kir_at(c->k, loop);
+    if (in->op != KIR_FOR || c->width == 1) return false;
+    return in->unit == (c->block ? KIR_LANE : KIR_VECTOR) && cu_trips(c->k, in) != 1;
+}
+
+static bool is_tile_access(const kir_inst *in)
+{
+    return in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA;
+}
+
+static bool any_varies(const cu *c, const kir_inst *in)
+{
+    int n = kir_ops[in->op].n_in;
+    return (n > 0 && c->varies[in->a]) || (n > 1 && c->varies[in->b]) || (n > 2 && c->varies[in->c]);
+}
+
+/* What varies, and what stands in which spread loop. */
+static void analyse(cu *c, kir_id first, kir_id loop, bool masked)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        bool opens = !loop && cu_is_spread(c, i);
+        c->loop_of[i] = loop;
+        c->masked[i] = masked;
+        c->varies[i] = opens || (loop && any_varies(c, in));
+        if (loop && in->op == KIR_FOR) c->varies[i] = false; /* bounds are the same for all lanes */
+        if (loop && (in->op == KIR_TLOAD || in->op == KIR_LOAD || in->op == KIR_TILE)) c->varies[i] = true;
+        if (loop && (in->body || in->op == KIR_TILE)) c->simple[loop] = false;
+        /* copies of a private loop's instructions would share the lane's scratch */
+        if (opens) c->simple[i] = in->imm == 1 && cu_trips(c->k, in) >= 0 && in->race != KIR_PRIVATE;
+        if (in->body) analyse(c, in->body, opens ? i : loop, masked || (loop && in->op == KIR_IF));
+    }
+}
+
+bool cu_affine(const cu *c, kir_id index, int64_t *coef, kir_sum *rest)
+{
+    const kir_sum *s = &c->facts.sum.p[index];
+    *coef = 0;
+    *rest = (kir_sum){.c = s->c};
+    for (int i = 0; i < s->n; i++) {
+        kir_id v = s->t[i].v;
+        if (cu_is_spread(c, v) && kir_at(c->k, v)->op == KIR_FOR && c->varies[v])
+            *coef = s->t[i].coef;
+        else if (c->varies[v])
+            return false;
+        else
+            rest->t[rest->n++] = s->t[i];
+    }
+    return true;
+}
+
+static bool divides(const kir_sum *s, int64_t by)
+{
+    if (s->c % by) return false;
+    for (int i = 0; i < s->n; i++)
+        if (s->t[i].coef % by) return false;
+    return true;
+}
+
+/* Is the value a constant once the compiler has unrolled? */
+static bool is_unrolled(const cu *c, const kir_sum *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        const kir_inst *in = kir_at(c->k, s->t[i].v);
+        if (in->op != KIR_FOR || (in->unit != KIR_UNROLL && in->unit != KIR_VECTOR) || cu_trips(c->k, in) < 0)
+            return false;
+    }
+    return true;
+}
+
+bool cu_is_deferred(const cu *c, kir_id inst)
+{
+    const kir_inst *in = kir_at(c->k, inst);
+    return (in->op == KIR_TACC || in->op == KIR_TFMA) && c->loop_of[inst] && !c->loop_of[in->ref] &&
+           !c->varies[in->a] && kir_at(c->k, c->loop_of[inst])->race == KIR_REDUCE;
+}
+
+bool cu_is_shared(const cu *c, kir_id tile) { return c->tile[tile].place == CU_SHARED_TILE; }
+
+/* Tiles --------------------------------------------------------------------------------------------------------------- */
+
+/* Does the access come from the lane that holds the element, wherever it stands in the group? */
+static bool comes_from_holder(const cu *c, kir_id i, const cu_tile *t)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    kir_id loop = c->loop_of[i];
+    int64_t coef;
+    kir_sum rest;
+    if (!loop || !cu_affine(c, in->a, &coef, &rest) || !is_unrolled(c, &rest)) return false;
+    const kir_inst *l = kir_at(c->k, loop), *lo = kir_at(c->k, l->a);
+    if (lo->op != KIR_CONST || lo->imm != 0 || l->imm != 1) return false;
+    if (!c->block) return coef == 1 && cu_trips(c->k, l) >= 0 && divides(&rest, (int64_t)c->width * c->vec);
+    kir_range r = kir_sum_range(&c->facts, &rest);
+    int64_t trips = cu_trips(c->k, l);
+    return coef == t->stride && r.lo >= 0 && r.hi < coef && trips >= 0 && trips <= c->width;
+}
+
+/* Is what the access writes the same in every lane, or scratch of the lane alone? */
+static bool same_in_all(const cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    if (in->op == KIR_TLOAD || !c->loop_of[i] || cu_is_deferred(c, i)) return true;
+    return kir_at(c->k, c->loop_of[i])->race == KIR_PRIVATE;
+}
+
+/* Elements of a lane in a LANE loop: what its variable is multiplied with. */
+static int64_t lane_stride(const cu *c, kir_id tile)
+{
+    for (kir_id i = 1; i < c->k->insts.n; i++) {
+        int64_t coef;
+        kir_sum rest;
+        const kir_inst *in = kir_at(c->k, i);
+        if (is_tile_access(in) && in->ref == tile && cu_affine(c, in->a, &coef, &rest) && coef > 0) return coef;
+    }
+    return 1;
+}
+
+enum { MOST_LOCAL = 64 };
+
+static void place_tile(cu *c, kir_id tile)
+{
+    const kir_inst *decl = kir_at(c->k, tile);
+    cu_tile *t = &c->tile[tile];
+    bool local = true, spread = true;
+    *t = (cu_tile){.place = CU_LOCAL, .regs = decl->imm, .stride = c->block ? lane_stride(c, tile) : c->vec};
+    if (c->width == 1 || c->loop_of[tile]) return;
+    for (kir_id i = 1; i < c->k->insts.n; i++) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (!is_tile_access(in) || in->ref != tile) continue;
+        local = local && same_in_all(c, i);
+        spread = spread && comes_from_holder(c, i, t);
+    }
+    int64_t all = (int64_t)c->width * t->stride, regs = (decl->imm + all - 1) / all * t->stride;
+    if (local && decl->imm <= MOST_LOCAL) return;
+    if (spread && (!c->block || regs == t->stride)) {
+        t->place = CU_SPREAD;
+        t->regs = regs;
+        return;
+    }
+    t->place = CU_SHARED_TILE;
+    t->offset = c->shared;
+    c->shared += (decl->imm * (int64_t)gn_elem_size((gn_elem)decl->elem) + 15) / 16 * 16;
+}
+
+/* Would lanes have to meet in the middle of a spread loop?  Then the width is refused. */
+static bool lanes_meet(const cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    kir_id loop = c->loop_of[i];
+    if (!loop || !is_tile_access(in) || c->loop_of[in->ref]) return false;
+    bool lone = kir_at(c->k, loop)->race == KIR_PRIVATE;
+    if (lone && in->op != KIR_TLOAD) return c->tile[in->ref].place != CU_LOCAL;
+    if (in->op != KIR_TACC && in->op != KIR_TFMA) return false;
+    if (cu_is_deferred(c, i)) {
+        /* the index is used after the loop */
+        const kir_inst *at = kir_at(c->k, in->a);
+        return c->block || (c->loop_of[in->a] == loop && at->op != KIR_CONST && at->op != KIR_SYM);
+    }
+    int64_t coef;
+    kir_sum rest;
+    bool apart = cu_affine(c, in->a, &coef, &rest) && coef != 0;
+    return kir_at(c->k, loop)->race == KIR_REDUCE && !apart;
+}
+
+/* Memories ------------------------------------------------------------------------------------------------------------ */
+
+static void number_memories(cu *c)
+{
+    int n = 0;
+    bool *read = GN_NEW_N(c->arena, bool, c->k->buffers.n + 1),
+         *written = GN_NEW_N(c->arena, bool, c->k->buffers.n + 1);
+    for (kir_id i = 1; i < c->k->insts.n; i++) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (in->op == KIR_LOAD) read[in->imm] = true;
+        if (in->op == KIR_STORE) written[in->imm] = true;
+        if (in->op == KIR_TILE && cu_is_shared(c, i)) {
+            c->tile[i].bit = n;
+            if (n < 63) n++; /* the last bit stands for all others */
+        }
+    }
+    for (uint32_t b = 0; b < c->k->buffers.n; b++) {
+        c->buffer_bit[b] = read[b] && written[b] ? n : -1;
+        if (c->buffer_bit[b] >= 0 && n < 63) n++;
+    }
+}
+
+void cu_effect(const cu *c, kir_id i, uint64_t *read, uint64_t *written)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    if (in->op == KIR_LOAD && c->buffer_bit[in->imm] >= 0) *read |= UINT64_C(1) << c->buffer_bit[in->imm];
+    if (in->op == KIR_STORE && c->buffer_bit[in->imm] >= 0) *written |= UINT64_C(1) << c->buffer_bit[in->imm];
+    if (!is_tile_access(in) || !cu_is_shared(c, in->ref)) return;
+    uint64_t bit = UINT64_C(1) << c->tile[in->ref].bit;
+    *(in->op == KIR_TLOAD ? read : written) |= bit;
+}
+
+void cu_effects(const cu *c, kir_id first, uint64_t *read, uint64_t *written)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        cu_effect(c, i, read, written);
+        cu_effects(c, kir_at(c->k, i)->body, read, written);
+    }
+}
+
+/* Widths -------------------------------------------------------------------------------------------------------------- */
+
+bool cu_is_vector_access(const cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    kir_id loop = c->loop_of[i];
+    int64_t coef;
+    kir_sum rest;
+    if (c->vec != 4 || (in->op != KIR_LOAD && in->op != KIR_STORE) || !loop || !c->simple[loop]) return false;
+    if (c->k->buffers.p[in->imm].elem != GN_F32) return false;
+    if (!cu_affine(c, in->a, &coef, &rest)) return false;
+    return coef == 1 && divides(&rest, 4) && kir_at(c->k, kir_at(c->k, loop)->a)->imm % 4 == 0;
+}
+
+/* Is the kernel right with this width?  Leaves the number of tiles in shared memory. */
+static bool try_width(cu *c, int width, int vec, int *shared_tiles)
+{
+    uint32_t n = c->k->insts.n;
+    c->width = width;
+    c->vec = vec;
+    c->shared = 0;
+    c->scratch = width > CU_WARP ? 8 * width / CU_WARP : 0;
+    memset(c->varies, 0, n * sizeof *c->varies);
+    memset(c->simple, 0, n * sizeof *c->simple);
+    analyse(c, c->k->top, 0, false);
+    *shared_tiles = 0;
+    for (kir_id i = 1; i < n; i++) {
+        if (kir_at(c->k, i)->op != KIR_TILE) continue;
+        place_tile(c, i);
+        *shared_tiles += c->tile[i].place == CU_SHARED_TILE;
+    }
+    if (c->shared + c->scratch > CU_SHARED) return false;
+    for (kir_id i = 1; i < n; i++)
+        if (lanes_meet(c, i)) return false;
+    number_memories(c);
+    return true;
+}
+
+static int power_up(int64_t n)
+{
+    int p = 1;
+    while (p < n && p < CU_WARP) p *= 2;
+    return p;
+}
+
+typedef struct shape { /* of the kernel's vector loops */
+    int64_t widest;    /* trips of the widest with constant bounds */
+    bool runtime;      /* there is one whose bounds are not constants */
+    bool fours;        /* trips of all are multiples of four */
+} shape;
+
+static shape shape_of(const cu *c)
+{
+    shape s = {.fours = true};
+    for (kir_id i = 1; i < c->k->insts.n; i++) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (in->op != KIR_FOR || in->unit != KIR_VECTOR) continue;
+        int64_t n = cu_trips(c->k, in);
+        if (n < 0) s.runtime = true;
+        if (n > s.widest) s.widest = n;
+        if (n > 1 && n % 4) s.fours = false;
+    }
+    return s;
+}
+
+static int64_t lanes_of_block(const cu *c)
+{
+    int64_t most = 1;
+    for (kir_id i = 1; i < c->k->insts.n; i++) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (in->op != KIR_FOR || in->unit != KIR_LANE) continue;
+        int64_t n = cu_trips(c->k, in);
+        if (n < 0) n = 4 * CU_WARP;
+        if (n > most) most = n;
+    }
+    most = (most + CU_WARP - 1) / CU_WARP * CU_WARP;
+    return most < CU_MAX_THREADS ? most : CU_MAX_THREADS;
+}
+
+/* Groups whose lanes run over rows are as large as a block of rows allows. */
+static int runtime_width(const cu *c)
+{
+    enum { MOST = 256 };
+    int64_t step = c->thread ? kir_at(c->k, c->thread)->imm : MOST, w = 1;
+    while (w < MOST && w * 2 <= step) w *= 2;
+    return (int)w;
+}
+
+/* Tiles in registers before tiles in shared memory, vectors of four before single elements, wide before narrow. */
+static const char *choose(cu *c)
+{
+    shape s = shape_of(c);
+    int best_width = 1, best_vec = 1, fewest = INT32_MAX, shared;
+    int widths[4], n = 0;
+    if (s.runtime) widths[n++] = runtime_width(c);
+    if (s.runtime && widths[0] > CU_WARP) widths[n++] = CU_WARP;
+    if (!s.runtime && s.widest > 1) widths[n++] = power_up(s.fours ? s.widest / 4 : s.widest);
+    if (!s.runtime && s.widest > 1 && s.fours && power_up(s.widest) > widths[n - 1]) widths[n++] = power_up(s.widest);
+    for (int k = 0; k < n; k++)
+        for (int vec = s.fours && !s.runtime ? 4 : 1; vec >= 1; vec -= 3) {
+            if (widths[k] < 2 || !try_width(c, widths[k], vec, &shared) || shared >= fewest) continue;
+            fewest = shared;
+            best_width = widths[k];
+            best_vec = vec;
+        }
+    return try_width(c, best_width, best_vec, &shared) ? NULL : "tiles of that size";
+}
+
+const char *cu_plan(cu *c)
+{
+    int shared;
+    if (!c->block) return choose(c);
+    if (try_width(c, (int)lanes_of_block(c), 1, &shared)) return NULL;
+    return "lanes that meet in a reduction, or more shared memory than a block has";
+}

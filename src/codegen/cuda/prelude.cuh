@@ -1,0 +1,174 @@
+/* What every generated kernel uses.  A subset of C that CUDA C++ has too, so that tests can run the same text on a CPU. */
+#ifdef __CUDACC_RTC__
+#define GN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define GN_DEVICE static __device__ __forceinline__
+#define GN_SHARED(bytes) __shared__ __align__(16) unsigned char gn_shared[bytes]
+#define GN_UNROLL _Pragma("unroll")
+#define GN_ROLL _Pragma("unroll 1")
+#define GN_ALIGNED(p) ((void)0)
+#endif
+
+typedef long long gn_i64;
+typedef unsigned long long gn_u64;
+typedef unsigned int gn_u32;
+typedef unsigned short gn_u16;
+typedef unsigned char gn_u8;
+
+#define GN_INF __int_as_float(0x7f800000)
+#define GN_NAN __int_as_float(0x7fffffff)
+#define GN_INF64 __longlong_as_double(0x7ff0000000000000LL)
+#define GN_NAN64 __longlong_as_double(0x7fffffffffffffffLL)
+
+/* The lanes that run one iteration: `width` of them side by side in a warp, a power of two, or the whole block. */
+#define GN_LANE(width) ((int)(threadIdx.x % (width)))
+#define GN_GROUP(width) ((gn_i64)blockIdx.x * (blockDim.x / (width)) + threadIdx.x / (width))
+#define GN_MASK(width) ((width) >= 32 ? 0xffffffffu : ((1u << ((width) % 32)) - 1u) << (threadIdx.x % 32 / (width) * (width)))
+
+/* Memory ----------------------------------------------------------------------------------------------------------- */
+
+GN_DEVICE float4 gn_load4(const float *p)
+{
+    GN_ALIGNED(p);
+    return *(const float4 *)p;
+}
+GN_DEVICE void gn_store4(float *p, float x, float y, float z, float w)
+{
+    float4 v;
+    v.x = x, v.y = y, v.z = z, v.w = w;
+    GN_ALIGNED(p);
+    *(float4 *)p = v;
+}
+
+/* bf16: the upper half of an f32; rounded to nearest even, a NaN stays one. */
+GN_DEVICE float gn_from_bf16(gn_u16 x) { return __uint_as_float((gn_u32)x << 16); }
+GN_DEVICE gn_u16 gn_to_bf16(float x)
+{
+    gn_u32 w = __float_as_uint(x);
+    if (x != x) return (gn_u16)(w >> 16 | 0x40);
+    return (gn_u16)((w + 0x7fff + (w >> 16 & 1)) >> 16);
+}
+
+/* f16: below 2^-14 adding 0.5 leaves the units of 2^-24 in the low bits, rounded. */
+GN_DEVICE float gn_from_f16(gn_u16 h)
+{
+    gn_u32 sign = (gn_u32)(h & 0x8000u) << 16, exponent = h >> 10 & 31u, man = h & 0x3ffu;
+    if (exponent == 31) return __uint_as_float(sign | 0x7f800000u | man << 13);
+    if (exponent) return __uint_as_float(sign | (exponent + 112) << 23 | man << 13);
+    float f = (float)man * 5.9604644775390625e-8f; /* 2^-24 */
+    return sign ? -f : f;
+}
+GN_DEVICE gn_u16 gn_to_f16(float x)
+{
+    gn_u32 u = __float_as_uint(x), sign = u >> 16 & 0x8000u;
+    u &= 0x7fffffffu;
+    if (u > 0x7f800000u) return (gn_u16)(sign | 0x7e00u | (u >> 13 & 0x3ffu));
+    if (u >= 0x477ff000u) return (gn_u16)(sign | 0x7c00u);
+    if (u < 0x38800000u) return (gn_u16)(sign | (__float_as_uint(__uint_as_float(u) + 0.5f) - 0x3f000000u));
+    return (gn_u16)(sign | (u - 0x38000000u + 0xfffu + (u >> 13 & 1u)) >> 13);
+}
+
+/* Numbers ---------------------------------------------------------------------------------------------------------- */
+
+/* NaN if either is; +0 is more than -0. */
+GN_DEVICE float gn_max_f32(float a, float b)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    float r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+#else
+    if (a != a || b != b) return GN_NAN;
+    if (a == b) return __float_as_int(a) < 0 ? b : a;
+    return a > b ? a : b;
+#endif
+}
+GN_DEVICE float gn_min_f32(float a, float b)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    float r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+#else
+    if (a != a || b != b) return GN_NAN;
+    if (a == b) return __float_as_int(a) < 0 ? a : b;
+    return a < b ? a : b;
+#endif
+}
+GN_DEVICE double gn_max_f64(double a, double b)
+{
+    if (a != a || b != b) return GN_NAN64;
+    if (a == b) return __double_as_longlong(a) < 0 ? b : a;
+    return a > b ? a : b;
+}
+GN_DEVICE double gn_min_f64(double a, double b)
+{
+    if (a != a || b != b) return GN_NAN64;
+    if (a == b) return __double_as_longlong(a) < 0 ? a : b;
+    return a < b ? a : b;
+}
+GN_DEVICE gn_i64 gn_max_i64(gn_i64 a, gn_i64 b) { return a > b ? a : b; }
+GN_DEVICE gn_i64 gn_min_i64(gn_i64 a, gn_i64 b) { return a < b ? a : b; }
+GN_DEVICE float gn_sum_f32(float a, float b) { return a + b; }
+GN_DEVICE double gn_sum_f64(double a, double b) { return a + b; }
+GN_DEVICE gn_i64 gn_sum_i64(gn_i64 a, gn_i64 b) { return a + b; }
+
+/* Truncated, to the nearest end of the range where it does not fit, NaN to 0. */
+GN_DEVICE gn_i64 gn_to_i64(double x)
+{
+    if (x != x) return 0;
+    if (x >= 9223372036854775808.0) return 0x7fffffffffffffffLL;
+    if (x < -9223372036854775808.0) return -0x7fffffffffffffffLL - 1;
+    return (gn_i64)x;
+}
+
+/* Random numbers: Philox 2x32-10, one stream a site. */
+GN_DEVICE gn_u64 gn_philox(gn_u32 c0, gn_u32 c1, gn_u32 key)
+{
+    GN_UNROLL
+    for (int r = 0; r < 10; r++) {
+        gn_u64 p = (gn_u64)0xD256D193u * c0;
+        c0 = (gn_u32)(p >> 32) ^ key ^ c1;
+        c1 = (gn_u32)p;
+        key += 0x9E3779B9u;
+    }
+    return (gn_u64)c1 << 32 | c0;
+}
+GN_DEVICE gn_i64 gn_rng_key(gn_i64 seed, gn_i64 step)
+{
+    gn_u64 a = gn_philox((gn_u32)seed, (gn_u32)((gn_u64)seed >> 32), 0x5bd1e995u);
+    gn_u64 b = gn_philox((gn_u32)step, (gn_u32)((gn_u64)step >> 32), (gn_u32)a);
+    return (gn_i64)((gn_u32)b ^ (gn_u32)(a >> 32));
+}
+GN_DEVICE float gn_random(gn_i64 key, gn_i64 element, gn_u32 site)
+{
+    gn_u64 i = (gn_u64)element;
+    gn_u64 w = gn_philox((gn_u32)(i >> 1), (gn_u32)(i >> 33) ^ site * 0x9E3779B9u, (gn_u32)key);
+    return (float)((gn_u32)(i & 1 ? w >> 32 : w) >> 8) * 5.9604644775390625e-8f; /* 2^-24 */
+}
+
+/* Lanes ------------------------------------------------------------------------------------------------------------ */
+
+/* Reductions over the lanes of a group: a butterfly, so every lane holds the same bits, in an order that the width alone
+ * fixes.  Groups of more than a warp go on through `scratch`, which the whole block shares: 8 bytes a warp. */
+#define GN_REDUCE(name, type)                                                                                          \
+    GN_DEVICE type gn_reduce_##name(type v, int width, gn_u32 mask, void *scratch)                                     \
+    {                                                                                                                  \
+        for (int d = (width < 32 ? width : 32) / 2; d > 0; d /= 2) v = gn_##name(v, __shfl_xor_sync(mask, v, d, 32));  \
+        if (width <= 32) return v;                                                                                     \
+        type *part = (type *)scratch;                                                                                  \
+        __syncthreads();                                                                                               \
+        if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;                                                         \
+        __syncthreads();                                                                                               \
+        v = part[0];                                                                                                   \
+        for (int w = 1; w < width / 32; w++) v = gn_##name(v, part[w]);                                                \
+        return v;                                                                                                      \
+    }
+GN_REDUCE(sum_f32, float)
+GN_REDUCE(max_f32, float)
+GN_REDUCE(min_f32, float)
+GN_REDUCE(sum_f64, double)
+GN_REDUCE(max_f64, double)
+GN_REDUCE(min_f64, double)
+GN_REDUCE(sum_i64, gn_i64)
+GN_REDUCE(max_i64, gn_i64)
+GN_REDUCE(min_i64, gn_i64)

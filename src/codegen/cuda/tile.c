@@ -1,0 +1,125 @@
+/* tile: elements of tiles, and reductions over the lanes of a group. */
+#include "codegen/cuda/emit.h"
+
+/* A sum over constants and variables of loops that are unrolled, divided by what divides each term. */
+static const char *quotient(const cu *c, const kir_sum *s, int64_t by)
+{
+    gn_buf b = {.arena = c->arena};
+    for (int i = 0; i < s->n; i++) {
+        int64_t coef = s->t[i].coef / by;
+        if (coef == 1)
+            gn_buf_printf(&b, "%s%s", b.n ? " + " : "", cu_ref(c, s->t[i].v, 0));
+        else
+            gn_buf_printf(&b, "%s%s * %s", b.n ? " + " : "", cu_ref(c, s->t[i].v, 0), cu_integer(c, coef));
+    }
+    if (s->c / by || !b.n) gn_buf_printf(&b, "%s%lld", b.n ? " + " : "", (long long)(s->c / by));
+    return b.p;
+}
+
+/* Element (chunk * width + lane) * vec + q of a group lies in lane `lane`, register chunk * vec + q. */
+static const char *spread_element(const cu *c, const kir_inst *in, kir_id loop, int copy)
+{
+    const cu_tile *t = &c->tile[in->ref];
+    int64_t coef, all = (int64_t)c->width * c->vec;
+    kir_sum rest;
+    cu_affine(c, in->a, &coef, &rest);
+    if (c->block) return gn_arena_printf(c->arena, "tile%u[%s]", in->ref, quotient(c, &rest, 1));
+    int64_t trips = cu_trips(c->k, kir_at(c->k, loop));
+    gn_buf b = {.arena = c->arena};
+    gn_buf_printf(&b, "tile%u[", in->ref);
+    size_t begin = b.n;
+    if (trips > all) gn_buf_printf(&b, c->vec > 1 ? "c%u * %d" : "c%u", loop, c->vec);
+    if (rest.n || rest.c) gn_buf_printf(&b, "%s%s", b.n > begin ? " + " : "", quotient(c, &rest, c->width));
+    if (c->vec > 1 && !c->wide) gn_buf_printf(&b, "%sq%u", b.n > begin ? " + " : "", loop);
+    if (c->wide && copy) gn_buf_printf(&b, "%s%d", b.n > begin ? " + " : "", copy);
+    if (b.n == begin) gn_buf_add(&b, "0");
+    gn_buf_add(&b, "]");
+    (void)t;
+    return b.p;
+}
+
+const char *cu_element(const cu *c, kir_id inst, int copy)
+{
+    const kir_inst *in = kir_at(c->k, inst);
+    if (!c->loop_of[in->ref] && c->tile[in->ref].place == CU_SPREAD)
+        return spread_element(c, in, c->loop_of[inst], copy);
+    return gn_arena_printf(c->arena, "tile%u[%s]", in->ref, cu_ref(c, in->a, copy));
+}
+
+static const char *const red_name[] = {[KIR_SUM] = "sum", [KIR_RED_MAX] = "max", [KIR_RED_MIN] = "min"};
+
+static const char *bits_name(gn_elem e) { return e == GN_F32 ? "f32" : e == GN_F64 ? "f64" : "i64"; }
+
+static int red_of(const kir_inst *in) { return in->op == KIR_TFMA ? KIR_SUM : (int)in->imm; }
+
+static void accumulate(cu *c, const char *to, const kir_inst *in, int copy)
+{
+    gn_elem e = (gn_elem)kir_at(c->k, in->ref)->elem;
+    const char *x = cu_ref(c, in->b, copy);
+    if (in->op == KIR_TFMA)
+        cu_line(c, "%s = fma%s(%s, %s, %s);", to, e == GN_F32 ? "f" : "", x, cu_ref(c, in->c, copy), to);
+    else if (red_of(in) == KIR_SUM)
+        cu_line(c, "%s = %s + %s;", to, to, x);
+    else
+        cu_line(c, "%s = gn_%s_%s(%s, %s);", to, red_name[red_of(in)], bits_name(e), x, to);
+}
+
+/* TSTORE, TACC, TFMA. */
+void cu_tile_write(cu *c, kir_id inst, int copy)
+{
+    const kir_inst *in = kir_at(c->k, inst);
+    if (cu_is_deferred(c, inst)) {
+        accumulate(c, gn_arena_printf(c->arena, "r%u", inst), in, copy);
+        return;
+    }
+    const char *to = cu_element(c, inst, copy);
+    if (in->op == KIR_TSTORE)
+        cu_line(c, "%s = %s;", to, cu_ref(c, in->b, copy));
+    else
+        accumulate(c, to, in, copy);
+}
+
+/* Reductions ---------------------------------------------------------------------------------------------------------- */
+
+static const char *identity(const cu *c, gn_elem e, int red)
+{
+    if (e == GN_I64) return cu_integer(c, red == KIR_SUM ? 0 : red == KIR_RED_MAX ? INT64_MIN : INT64_MAX);
+    return cu_number(c, e, red == KIR_SUM ? -0.0 : red == KIR_RED_MAX ? -__builtin_inf() : __builtin_inf());
+}
+
+static void each_deferred(cu *c, kir_id first, void (*f)(cu *, kir_id))
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        if (cu_is_deferred(c, i)) f(c, i);
+        each_deferred(c, kir_at(c->k, i)->body, f);
+    }
+}
+
+static void begin(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    gn_elem e = (gn_elem)kir_at(c->k, in->ref)->elem;
+    cu_line(c, "%s r%u = %s;", cu_elem_type(e), i, identity(c, e, red_of(in)));
+}
+
+/* Every lane's part to every lane, and what came of it to the tile. */
+static void end(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    gn_elem e = (gn_elem)kir_at(c->k, in->ref)->elem;
+    bool shared = cu_is_shared(c, in->ref);
+    uint64_t read = 0, written = 0;
+    const char *name = red_name[red_of(in)], *bits = bits_name(e);
+    cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %d, mask, %s);", i, name, bits, i, c->width, c->scratch ? "gn_shared" : "0");
+    cu_effect(c, i, &read, &written);
+    cu_meet(c, read, written);
+    const char *to = gn_arena_printf(c->arena, "tile%u[%s]", in->ref, cu_ref(c, in->a, 0));
+    const char *one = shared ? "if (lane == 0) " : "";
+    if (red_of(in) == KIR_SUM)
+        cu_line(c, "%s%s = %s + r%u;", one, to, to, i);
+    else
+        cu_line(c, "%s%s = gn_%s_%s(r%u, %s);", one, to, name, bits, i, to);
+}
+
+void cu_reduce_begin(cu *c, kir_id loop) { each_deferred(c, kir_at(c->k, loop)->body, begin); }
+void cu_reduce_end(cu *c, kir_id loop) { each_deferred(c, kir_at(c->k, loop)->body, end); }

@@ -1,0 +1,7 @@
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/run_compiled.c ../support/run_data.c */
+/* timeout: 1800 */
+/* Every layer and loss of the standard library with its gradients, and whole training steps: what the CUDA back end writes
+ * against what PyTorch Geometric computed (test_conform_code.c). */
+#define CONFORM_CUDA (1u << 7 | 1u << 8) /* run_modes: "CUDA" and "CUDA, eager, sparse" */
+#include "conform/test_conform_code.c"

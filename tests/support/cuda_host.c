@@ -1,0 +1,472 @@
+#include "support/cuda_host.h"
+
+#include "base/map.h"
+#include "support/cuda_shim.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef SANITIZED
+void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);
+void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size);
+#endif
+
+enum { MAX_THREADS = 1024, WARP = 32, STACK = 256 * 1024, REDZONE = 1024 };
+
+typedef void (*entry_fn)(void **args);
+
+typedef struct built {
+    gn_cuda_geometry geometry;
+    int entry; /* of the kernel that has the same text */
+} built;
+
+struct cuda_host {
+    void *object;
+    int n;
+    built *kernel;
+    entry_fn *fn;
+    int *n_buffers, *n_syms;
+    gn_shim_host **shim; /* the object's variable */
+};
+
+/* Compiling --------------------------------------------------------------------------------------------------------- */
+
+/* void gn_call_<k>(void **args): what a driver does with an array of addresses of arguments. */
+static void add_entry(gn_buf *text, const kir_kernel *k, int number)
+{
+    gn_buf_printf(text, "void gn_call_%d(void **a) { (void)a; gn_kernel_%d(", number, number);
+    for (uint32_t b = 0; b < k->buffers.n; b++) gn_buf_printf(text, "%sa[%u]", b ? ", " : "", b);
+    for (uint32_t s = 0; s < k->syms.n; s++)
+        gn_buf_printf(text, "%s*(gn_i64 *)a[%u]", s || k->buffers.n ? ", " : "", k->buffers.n + s);
+    gn_buf_add(text, "); }\n");
+}
+
+static gn_status *write_file(const char *path, const char *text, size_t n)
+{
+    FILE *f = fopen(path, "w");
+    if (!f || fwrite(text, 1, n, f) != n) {
+        if (f) fclose(f);
+        GN_FAIL(GN_ERR_IO, "%s cannot be written", path);
+    }
+    fclose(f);
+    return NULL;
+}
+
+/* The C compiler's first words. */
+static gn_status *run_compiler(const char *folder)
+{
+    char command[1024], said[600] = "";
+    const char *cc = getenv("CC"), *source = getenv("GNNC_SOURCE_DIR");
+#ifdef SANITIZED
+    const char *more = "-fsanitize=address";
+#else
+    const char *more = "";
+#endif
+    snprintf(command, sizeof command,
+             "%s -std=gnu11 -O1 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing %s -DGN_SHIM_KERNELS "
+             "-include '%s/tests/support/cuda_shim.h' -o %s/k.so %s/k.c -lm 2>&1",
+             cc && *cc ? cc : "cc", more, source ? source : ".", folder, folder);
+    FILE *p = popen(command, "r");
+    if (!p) GN_FAIL(GN_ERR_IO, "no C compiler: %s", command);
+    size_t n = fread(said, 1, sizeof said - 1, p);
+    while (!feof(p) && fgetc(p) != EOF) {}
+    said[n] = 0;
+    if (pclose(p) != 0) GN_FAIL(GN_ERR_INTERNAL, "generated CUDA does not compile: %s", said);
+    return NULL;
+}
+
+static gn_status *load(cuda_host *h, const char *folder)
+{
+    char path[128], name[32];
+    snprintf(path, sizeof path, "%s/k.so", folder);
+    h->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!h->object) GN_FAIL(GN_ERR_INTERNAL, "%s", dlerror());
+    h->shim = dlsym(h->object, "gn_shim");
+    for (int k = 0; k < h->n; k++) {
+        snprintf(name, sizeof name, "gn_call_%d", h->kernel[k].entry);
+        void *at = dlsym(h->object, name);
+        if (!at || !h->shim) GN_FAIL(GN_ERR_INTERNAL, "no %s in what was compiled", name);
+        memcpy(&h->fn[k], &at, sizeof at);
+    }
+    return NULL;
+}
+
+static gn_status *build(cuda_host *h, const char *text, size_t n)
+{
+    char folder[64] = "/tmp/gnnc-shim-XXXXXX", path[128];
+    if (!mkdtemp(folder)) GN_FAIL(GN_ERR_IO, "no temporary folder");
+    snprintf(path, sizeof path, "%s/k.c", folder);
+    gn_status *s = write_file(path, text, n);
+    if (!s) s = run_compiler(folder);
+    if (!s) s = load(h, folder);
+    bool keep = s && getenv("GNNC_KEEP");
+    if (!keep) unlink(path);
+    snprintf(path, sizeof path, "%s/k.so", folder);
+    unlink(path);
+    if (!keep) rmdir(folder);
+    return s;
+}
+
+static cuda_host *host_new(int n, const kir_kernel *const *kernels)
+{
+    size_t room = (size_t)n + 1;
+    cuda_host *h = calloc(1, sizeof *h);
+    h->n = n;
+    h->kernel = calloc(room, sizeof *h->kernel);
+    h->fn = calloc(room, sizeof *h->fn);
+    h->n_buffers = calloc(room, sizeof *h->n_buffers);
+    h->n_syms = calloc(room, sizeof *h->n_syms);
+    for (int k = 0; k < n; k++) {
+        h->n_buffers[k] = (int)kernels[k]->buffers.n;
+        h->n_syms[k] = (int)kernels[k]->syms.n;
+    }
+    return h;
+}
+
+gn_status *cuda_host_text(int n, const kir_kernel *const *kernels, const char *text, const gn_cuda_geometry *geometry,
+                          cuda_host **out)
+{
+    gn_arena a;
+    cuda_host *h = *out = host_new(n, kernels);
+    gn_arena_init(&a);
+    gn_buf all = {.arena = &a};
+    gn_buf_add(&all, text);
+    for (int k = 0; k < n; k++) {
+        h->kernel[k] = (built){geometry[k], k};
+        add_entry(&all, kernels[k], k);
+    }
+    gn_status *s = build(h, all.p, all.n);
+    gn_arena_free(&a);
+    return s;
+}
+
+static gn_status *compile_in(gn_arena *a, cuda_host *h, int n, const kir_kernel *const *kernels)
+{
+    gn_buf all = {.arena = a};
+    gn_map seen;
+    gn_map_init(&seen, a);
+    gn_buf_add(&all, gn_cuda_prelude());
+    for (int k = 0; k < n; k++) {
+        gn_buf one = {.arena = a};
+        GN_TRY(gn_cuda_kernel(kernels[k], "gn_kernel_@", NULL, &one, &h->kernel[k].geometry));
+        const char *body = strstr(one.p, "GN_KERNEL"); /* without the name in the comment above it */
+        const uint32_t *same = gn_map_find(&seen, body);
+        h->kernel[k].entry = same ? (int)*same : k;
+        if (same) continue;
+        gn_map_put(&seen, body, (uint32_t)k);
+        const char *at = strchr(body, '@');
+        gn_buf_addn(&all, one.p, (size_t)(at - one.p));
+        gn_buf_printf(&all, "%d%s", k, at + 1);
+        add_entry(&all, kernels[k], k);
+    }
+    return build(h, all.p, all.n);
+}
+
+gn_status *cuda_host_compile(int n, const kir_kernel *const *kernels, cuda_host **out)
+{
+    gn_arena a;
+    *out = host_new(n, kernels);
+    gn_arena_init(&a);
+    gn_status *s = compile_in(&a, *out, n, kernels);
+    gn_arena_free(&a);
+    return s;
+}
+
+void cuda_host_free(cuda_host *h)
+{
+    if (!h) return;
+    if (h->object) dlclose(h->object);
+    free(h->kernel);
+    free(h->fn);
+    free(h->n_buffers);
+    free(h->n_syms);
+    free(h);
+}
+
+const gn_cuda_geometry *cuda_host_geometry(const cuda_host *h, int k) { return &h->kernel[k].geometry; }
+
+/* Running ----------------------------------------------------------------------------------------------------------- */
+
+typedef enum state { READY, AT_WARP, AT_SHUFFLE, AT_BLOCK, ENDED } state;
+
+typedef struct fiber {
+    ucontext_t context; /* as it begins */
+    jmp_buf at;         /* where it waits */
+    bool begun;
+    state state;
+    unsigned mask;
+    uint64_t mine;
+    unsigned from;
+#ifdef SANITIZED
+    void *fake;
+#endif
+} fiber;
+
+typedef struct machine {
+    fiber *fiber; /* [MAX_THREADS] */
+    unsigned char *stacks;
+    int threads, at; /* at: the one that runs */
+    jmp_buf back;
+    entry_fn fn;
+    void **args;
+    gn_shim_host host;
+    unsigned char *shared; /* with a red zone on either side */
+    size_t shared_bytes;
+    uint64_t random;
+    char wrong[200]; /* the first thing */
+#ifdef SANITIZED
+    void *fake;
+    const void *bottom;
+    size_t size;
+#endif
+} machine;
+
+static machine *M; /* fibers find it here; tests are one thread */
+
+static void complain(const char *what)
+{
+    if (M->wrong[0]) return;
+    snprintf(M->wrong, sizeof M->wrong, "block %u, thread %u: %s", M->host.block.x, M->host.thread.x, what);
+}
+
+static uint64_t next_random(void)
+{
+    M->random = M->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return M->random >> 33;
+}
+
+static void to_host(void)
+{
+    fiber *f = &M->fiber[M->at];
+#ifdef SANITIZED
+    __sanitizer_start_switch_fiber(f->state == ENDED ? NULL : &f->fake, M->bottom, M->size);
+#endif
+    if (f->state == ENDED || !_setjmp(f->at)) _longjmp(M->back, 1);
+#ifdef SANITIZED
+    __sanitizer_finish_switch_fiber(f->fake, NULL, NULL);
+#endif
+}
+
+static void begin_fiber(void)
+{
+#ifdef SANITIZED
+    __sanitizer_finish_switch_fiber(NULL, &M->bottom, &M->size);
+#endif
+    M->fn(M->args);
+    M->fiber[M->at].state = ENDED;
+    to_host();
+}
+
+static void run_fiber(int t)
+{
+    fiber *f = &M->fiber[t];
+    M->at = t;
+    M->host.thread = (gn_shim_index){(unsigned)t, 0, 0};
+    if (_setjmp(M->back)) {
+#ifdef SANITIZED
+        __sanitizer_finish_switch_fiber(M->fake, NULL, NULL);
+#endif
+        return;
+    }
+#ifdef SANITIZED
+    __sanitizer_start_switch_fiber(&M->fake, M->stacks + (size_t)t * STACK, STACK);
+#endif
+    if (f->begun) _longjmp(f->at, 1);
+    f->begun = true;
+    setcontext(&f->context);
+}
+
+/* Waiting ----------------------------------------------------------------------------------------------------------- */
+
+static void wait_at(state s, unsigned mask)
+{
+    fiber *f = &M->fiber[M->at];
+    f->state = s;
+    f->mask = mask;
+    if (s != AT_BLOCK && !(mask >> M->at % WARP & 1)) complain("a barrier or shuffle whose mask lacks the lane itself");
+    to_host();
+}
+
+static void meet(unsigned mask, int of_block) { wait_at(of_block ? AT_BLOCK : AT_WARP, mask); }
+
+static uint64_t exchange(unsigned mask, uint64_t mine, unsigned from)
+{
+    fiber *f = &M->fiber[M->at];
+    f->mine = mine;
+    f->from = from;
+    if (!(mask >> from % WARP & 1)) complain("a shuffle from a lane that is not in its mask");
+    wait_at(AT_SHUFFLE, mask);
+    return f->mine;
+}
+
+static unsigned char *shared(size_t bytes)
+{
+    if (bytes != M->shared_bytes) complain("shared memory of another size than the launch gives");
+    return M->shared + REDZONE;
+}
+
+/* All lanes of t's mask wait as t does: they go on. */
+static bool release_warp(int t)
+{
+    fiber *f = &M->fiber[t], *warp = &M->fiber[t / WARP * WARP];
+    uint64_t got[WARP];
+    for (int l = 0; l < WARP; l++) {
+        if (!(f->mask >> l & 1)) continue;
+        if (t / WARP * WARP + l >= M->threads || warp[l].state != f->state || warp[l].mask != f->mask) return false;
+        got[l] = warp[warp[l].from % WARP].mine;
+    }
+    for (int l = 0; l < WARP; l++) {
+        if (!(f->mask >> l & 1)) continue;
+        if (warp[l].state == AT_SHUFFLE) warp[l].mine = got[l];
+        warp[l].state = READY;
+    }
+    return true;
+}
+
+/* All threads that have not ended wait for the block. */
+static bool release_block(void)
+{
+    for (int t = 0; t < M->threads; t++)
+        if (M->fiber[t].state != AT_BLOCK && M->fiber[t].state != ENDED) return false;
+    for (int t = 0; t < M->threads; t++)
+        if (M->fiber[t].state == AT_BLOCK) M->fiber[t].state = READY;
+    return true;
+}
+
+static void release_some(void)
+{
+    for (int t = 0; t < M->threads; t++) {
+        state s = M->fiber[t].state;
+        if ((s == AT_WARP || s == AT_SHUFFLE) && release_warp(t)) return;
+    }
+    if (!release_block()) complain("waits for lanes that have ended or wait elsewhere");
+}
+
+/* Blocks ------------------------------------------------------------------------------------------------------------ */
+
+static int pick(const int *ready, int n, cuda_order order)
+{
+    return order == CUDA_UP ? ready[0] : order == CUDA_DOWN ? ready[n - 1] : ready[next_random() % (uint64_t)n];
+}
+
+static void begin_threads(void)
+{
+    for (int t = 0; t < M->threads; t++) {
+        fiber *f = &M->fiber[t];
+        getcontext(&f->context);
+        f->context.uc_stack = (stack_t){.ss_sp = M->stacks + (size_t)t * STACK, .ss_size = STACK};
+        f->context.uc_link = NULL;
+        makecontext(&f->context, begin_fiber, 0);
+        f->begun = false;
+        f->state = READY;
+    }
+}
+
+static void run_block(cuda_order order)
+{
+    int ready[MAX_THREADS];
+    begin_threads();
+    while (!M->wrong[0]) {
+        int n = 0, ended = 0;
+        for (int t = 0; t < M->threads; t++) {
+            if (M->fiber[t].state == READY) ready[n++] = t;
+            ended += M->fiber[t].state == ENDED;
+        }
+        if (ended == M->threads) return;
+        if (n == 0)
+            release_some();
+        else if (order == CUDA_SEEDED)
+            run_fiber(pick(ready, n, order));
+        else
+            for (int k = 0; k < n; k++) run_fiber(order == CUDA_UP ? ready[k] : ready[n - 1 - k]);
+    }
+}
+
+/* Lanes that never meet need no fibers, and may have large frames. */
+static void run_alone(cuda_order order)
+{
+    for (int t = 0; t < M->threads && !M->wrong[0]; t++) {
+        int at = order == CUDA_UP ? t : M->threads - 1 - t;
+        M->host.thread = (gn_shim_index){(unsigned)at, 0, 0};
+        M->fn(M->args);
+    }
+}
+
+static bool is_filled(const unsigned char *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != 0xff) return false;
+    return true;
+}
+
+static void run_blocks(int64_t blocks, bool alone, cuda_order order)
+{
+    for (int64_t b = 0; b < blocks && !M->wrong[0]; b++) {
+        int64_t at = order == CUDA_UP ? b : blocks - 1 - b;
+        M->host.block = (gn_shim_index){(unsigned)at, 0, 0};
+        memset(M->shared, 0xff, M->shared_bytes + 2 * (size_t)REDZONE);
+        alone ? run_alone(order) : run_block(order);
+        if (!is_filled(M->shared, REDZONE) || !is_filled(M->shared + REDZONE + M->shared_bytes, REDZONE))
+            complain("writes beside its shared memory");
+    }
+}
+
+/* Stacks of all fibers, for the life of the process. */
+static gn_status *fibers(fiber **out, unsigned char **stacks)
+{
+    static fiber *all;
+    static unsigned char *memory;
+    if (!all) {
+        memory = mmap(NULL, (size_t)MAX_THREADS * STACK, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) GN_FAIL(GN_ERR_NOMEM, "no memory for stacks");
+        all = calloc(MAX_THREADS, sizeof *all);
+    }
+    *out = all;
+    *stacks = memory;
+    return NULL;
+}
+
+gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const int64_t *syms, int64_t trips,
+                            cuda_order order, uint64_t seed)
+{
+    const gn_cuda_geometry *g = &h->kernel[k].geometry;
+    void *args[256];
+    int n = 0;
+    for (int b = 0; b < h->n_buffers[k]; b++) args[n++] = buffers[b];
+    for (int s = 0; s < h->n_syms[k]; s++) args[n++] = (void *)(uintptr_t)&syms[s];
+    machine m = {.threads = g->threads, .fn = h->fn[k], .args = args, .random = seed * 2 + 1};
+    int64_t blocks = (trips + g->per_block - 1) / g->per_block;
+    if (g->threads < 1 || g->threads > MAX_THREADS || blocks > INT32_MAX)
+        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, g->threads);
+    m.host = (gn_shim_host){.block_dim = {(unsigned)g->threads, 1, 1},
+                            .grid_dim = {(unsigned)blocks, 1, 1},
+                            .meet = meet,
+                            .exchange = exchange,
+                            .shared = shared,
+                            .fail = complain};
+    m.shared_bytes = (size_t)g->shared_bytes;
+    GN_TRY(fibers(&m.fiber, &m.stacks));
+    m.shared = aligned_alloc(64, (m.shared_bytes + 2 * (size_t)REDZONE + 63) / 64 * 64);
+    if (!m.shared) GN_FAIL(GN_ERR_NOMEM, "no shared memory");
+    M = &m;
+    *h->shim = &m.host;
+    run_blocks(blocks, g->group == 1, order);
+    free(m.shared);
+    M = NULL;
+    if (m.wrong[0]) GN_FAIL(GN_ERR_INTERNAL, "%s", m.wrong);
+    return NULL;
+}
