@@ -26,6 +26,8 @@ EXPORT int gnnc_aot_train_step(model *m, double *loss);
 EXPORT int gnnc_aot_reset(model *m, uint64_t seed);
 EXPORT int gnnc_aot_weight_get(model *m, const char *name, float *to, int64_t elems);
 EXPORT int gnnc_aot_weight_set(model *m, const char *name, const float *from, int64_t elems);
+EXPORT int gnnc_aot_load_weights(model *m, const char *path);
+EXPORT int gnnc_aot_load_weights_memory(model *m, const void *bytes, int64_t n);
 EXPORT int64_t gnnc_aot_state_size(const model *m);
 EXPORT int gnnc_aot_state_get(model *m, void *to, int64_t bytes);
 EXPORT int gnnc_aot_state_set(model *m, const void *from, int64_t bytes);
@@ -82,6 +84,13 @@ int gnnc_aot_weight_get(model *m, const char *name, float *to, int64_t elems)
 int gnnc_aot_weight_set(model *m, const char *name, const float *from, int64_t elems)
 {
     return gn_aot_weight_set(m, name, from, elems);
+}
+
+int gnnc_aot_load_weights(model *m, const char *path) { return gn_aot_load_weights(m, path); }
+
+int gnnc_aot_load_weights_memory(model *m, const void *bytes, int64_t n)
+{
+    return gn_aot_load_weights_memory(m, bytes, n);
 }
 
 int64_t gnnc_aot_state_size(const model *m) { return gn_aot_state_size(m); }

@@ -16,8 +16,12 @@ typedef struct gn_aot_tensor { /* an input or an output */
     int64_t row_elems;
 } gn_aot_tensor;
 
+enum { GN_AOT_RANK = 8 };
+
 typedef struct gn_aot_weight {
-    const char *name;  /* in files */
+    const char *name; /* in files, and its shape there */
+    int rank;
+    int64_t dim[GN_AOT_RANK];
     const char *state; /* that holds it */
     int64_t elems;
     int64_t turned; /* 0: lies as in files; else its first dim here, and files have [elems / turned, turned] */

@@ -52,7 +52,8 @@ GN_NODISCARD gn_status *aot_no_such(const gn_aot_model *m, const char *what, con
  * and everything that the unit reads is there. */
 GN_NODISCARD gn_status *aot_ready_data(gn_aot_model *m, const aot_unit *u);
 
-/* weights.c */
+/* weights.c; aot_in_file: number i of a weight in memory is this one in files. */
+int64_t aot_in_file(const gn_aot_weight *w, int64_t i);
 GN_NODISCARD gn_status *aot_store_new(const gn_aot_image *image, uint64_t seed, aot_store **out);
 void aot_store_release(aot_store *s);
 

@@ -32,6 +32,8 @@ int gn_aot_train_step(gn_aot_model *m, double *loss);
 int gn_aot_reset(gn_aot_model *m, uint64_t seed);
 int gn_aot_weight_get(gn_aot_model *m, const char *name, float *to, int64_t elems);
 int gn_aot_weight_set(gn_aot_model *m, const char *name, const float *from, int64_t elems);
+int gn_aot_load_weights(gn_aot_model *m, const char *path);
+int gn_aot_load_weights_memory(gn_aot_model *m, const void *bytes, int64_t n);
 int64_t gn_aot_state_size(const gn_aot_model *m);
 int gn_aot_state_get(gn_aot_model *m, void *to, int64_t bytes);
 int gn_aot_state_set(gn_aot_model *m, const void *from, int64_t bytes);

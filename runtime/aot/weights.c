@@ -77,8 +77,7 @@ static gn_status *find(const gn_aot_model *m, const char *name, const void *data
     return NULL;
 }
 
-/* Number i of a weight in memory is this one in files. */
-static int64_t in_file(const gn_aot_weight *w, int64_t i)
+int64_t aot_in_file(const gn_aot_weight *w, int64_t i)
 {
     if (!w->turned) return i;
     int64_t rest = w->elems / w->turned;
@@ -92,7 +91,7 @@ int gn_aot_weight_get(gn_aot_model *m, const char *name, float *to, int64_t elem
     gn_status *s = find(m, name, to, elems, &w);
     if (s) return aot_say(m, s);
     const float *from = gn_state_find(&m->store->state, w->state)->data;
-    for (int64_t i = 0; i < elems; i++) to[in_file(w, i)] = from[i];
+    for (int64_t i = 0; i < elems; i++) to[aot_in_file(w, i)] = from[i];
     return GN_OK;
 }
 
@@ -103,7 +102,7 @@ int gn_aot_weight_set(gn_aot_model *m, const char *name, const float *from, int6
     gn_status *s = find(m, name, from, elems, &w);
     if (s) return aot_say(m, s);
     float *to = gn_state_find(&m->store->state, w->state)->data;
-    for (int64_t i = 0; i < elems; i++) to[i] = from[in_file(w, i)];
+    for (int64_t i = 0; i < elems; i++) to[i] = from[aot_in_file(w, i)];
     m->inferred = false;
     return GN_OK;
 }

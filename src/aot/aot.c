@@ -67,12 +67,15 @@ static gn_status *describe_weights(gn_arena *a, const gn_model *m, const gn_stat
         const gn_param *p = &m->params[k];
         const gn_state_tensor *t = gn_state_find(s, p->name);
         if (!t || t->elem != GN_F32) GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has no state of f32", p->name);
+        if (p->file_rank > GN_AOT_RANK) GN_FAIL(GN_ERR_INTERNAL, "parameter '%s' has rank %d", p->name, p->file_rank);
         w[k] = (gn_aot_weight){.name = p->file_name,
+                               .rank = p->file_rank,
                                .state = p->name,
                                .elems = gir_row_elems(&p->type),
                                .turned = p->transposed ? p->type.dim[0] : 0,
                                .init = {.kind = kinds[p->init], .a = p->a, .b = p->b},
                                .data = embed ? t->data : NULL};
+        for (int d = 0; d < p->file_rank; d++) w[k].dim[d] = p->file_dim[d];
     }
     for (int k = 0; k < s->n; k++)
         states[k] = (gn_aot_state){s->tensors[k].name, s->tensors[k].elem, s->tensors[k].row_elems};

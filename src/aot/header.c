@@ -73,6 +73,7 @@ static void head(writer *w)
            "#define @_OK 0\n"
            "#define @_ERROR_USAGE 2    /* this call: an argument, something that is not bound */\n"
            "#define @_ERROR_DATA 3     /* data, graph or weights do not fit each other or the model */\n"
+           "#define @_ERROR_IO 4       /* a file could not be read; the system's words are in the message */\n"
            "#define @_ERROR_CPU 5      /* the processor lacks instructions that the code is made of */\n"
            "#define @_ERROR_MEMORY 6   /* memory ran out */\n"
            "#define @_ERROR_INTERNAL 7 /* a defect of gnnc: please report it, with the message */\n\n");
@@ -84,7 +85,7 @@ static void life(writer *w)
            "/* A model that computes on `threads` threads (0 and 1: the caller's alone). ");
     add(w, w->o->image.n_weights && w->o->image.weights[0].data
                ? "Its weights are those that it was\n * compiled with; `seed` draws dropout.\n"
-               : "Its weights are drawn by `seed` as the\n * model says; $_weight_set gives others.\n");
+               : "Its weights are drawn by `seed` as the\n * model says; $_load_weights gives others.\n");
     add(w, " * On failure *out is a model too, for $_message and $_free alone; NULL where memory ran out.\n"
            " * @_ERROR_CPU: this processor cannot run the code.  It is asked first, so nothing worse happens. */\n"
            "int $_new(int threads, uint64_t seed, $_model **out);\n"
@@ -193,7 +194,12 @@ static void weights(writer *w)
     add(w,
         " */\n"
         "int $_weight_get($_model *m, const char *name, float *to, int64_t n);\n"
-        "int $_weight_set($_model *m, const char *name, const float *from, int64_t n);\n\n"
+        "int $_weight_set($_model *m, const char *name, const float *from, int64_t n);\n"
+        "/* All of them from safetensors, as gnnc train --save writes them: a file, or n bytes of memory. Other "
+        "tensors are\n"
+        " * passed over.  @_ERROR_IO; @_ERROR_DATA names a tensor that is missing or of another shape. */\n"
+        "int $_load_weights($_model *m, const char *path);\n"
+        "int $_load_weights_memory($_model *m, const void *bytes, int64_t n);\n\n"
         "/* Everything that a run changes: weights, running statistics, moments, step and seed, as $_state_size "
         "bytes.\n"
         " * Training that goes on from a state that was set ends with the same bytes as training that never stopped.\n"

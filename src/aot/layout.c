@@ -203,6 +203,8 @@ static uint64_t lay_weights(aot_layout *l, const gn_aot_image *g)
         uint64_t at = room + (uint64_t)k * sizeof *w;
         gn_aot_weight to;
         ZERO(to);
+        to.rank = w->rank;
+        memcpy(to.dim, w->dim, sizeof to.dim);
         to.elems = w->elems;
         to.turned = w->turned;
         to.init.kind = w->init.kind;

@@ -3,6 +3,7 @@
 
 What they compute is compared bit by bit with what gnnc computes on the same data, on another graph than they were compiled
 for; and the files are looked at for what they show and need."""
+import json
 import os
 import random
 import shutil
@@ -166,8 +167,9 @@ def check_results(r, prefix, model, here, other, weighted=False, mask=True, mode
         same(f"{prefix}.{end} infers", result(r, exe, other.folder, "infer", weights), want)
         got = result(r, exe, other.folder, "train", STEPS, SEED, weights)
         same(f"{prefix}.{end} trains", got, flat(tensors) + want)
-    for how in ("csr", "coo32", "csr32", "share"):
+    for how in ("csr", "coo32", "csr32", "share", "threads"):
         same(f"{prefix}, {how}", result(r, exe, other.folder, how, weights), want)
+    same(f"{prefix}, weights from a file", result(r, exe, other.folder, "load", trained), want)
     same(f"{prefix} goes on", result(r, exe, other.folder, "resume", STEPS, SEED, weights), flat(tensors) + want)
     r.works(model, *here.args, "--prefix", "brings", "-o", r.path("brings.o"), "--header", r.path("brings.h"), "--weights", trained,
             "--inference")
@@ -189,6 +191,15 @@ def check_errors(r, here):
                  "negative threads: 2 a model of -1 threads", "and then: 2 a model of -1 threads"):
         if "\n" + line not in "\n" + said:
             fail(f"expected a line that begins with '{line}':\n{said}")
+
+
+def check_memory(r, here):
+    """Every allocation fails in turn: an error each time, and nothing is lost."""
+    wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "aligned_alloc")]
+    exe = build(r, "net", "net.o", "net-memory", "-fsanitize=address", "-DWRAP", *wrapped, weighted=True)
+    said = sh([exe, here.folder, "memory", r.path("w.safetensors")])
+    if int(said.split()[0]) < 50:
+        fail(said)
 
 
 # Files ----------------------------------------------------------------------------------------------------------------
@@ -271,7 +282,12 @@ def check_sample(r):
 
 def check_same_bytes(r, model, here):
     for name in ("one.o", "again.o"):
-        r.works(model, *here.args, "--prefix", "same", "-o", r.path(name), "--header", r.path(name + ".h"))
+        said = r.works(model, *here.args, "--json", "--prefix", "same", "-o", r.path(name), "--header", r.path(name + ".h"))
+        said = json.loads(said)
+        if (said["prefix"], said["training"], said["weights"]) != ("same", True, False):
+            fail(f"{said}")
+        if said["object_bytes"] != os.path.getsize(r.path(name)):
+            fail(f"{said}")
     if read(r.path("one.o")) != read(r.path("again.o")) or read(r.path("one.o.h")) != read(r.path("again.o.h")):
         fail("the same model gives other bytes")
 
@@ -386,6 +402,7 @@ def main():
     check_results(r, "words", r.write("words.gnn", WORDS), *sparse, mask=False, mode="reduce-overhead")
     check_results(r, "net", net, *dense, weighted=True)
     check_errors(r, dense[0])
+    check_memory(r, dense[0])
     check_files(r, "net")
     check_no_linker(r, net, dense[0])
     check_two(r, net, looks, plain[0])

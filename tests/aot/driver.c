@@ -4,12 +4,16 @@
  *     driver DATA train STEPS SEED OUT    trains; all weights, one after another as WEIGHTS lists them, then the output
  *     driver DATA resume STEPS SEED OUT   the same, stopped half-way and gone on with by another model
  *     driver DATA csr|coo32|csr32|share WEIGHTS OUT   as infer, otherwise given
+ *     driver DATA load FILE OUT           as infer, with weights from safetensors, by way of memory too
+ *     driver DATA threads WEIGHTS OUT     as infer, by models that share weights, each on a thread of its own
+ *     driver DATA memory FILE             every allocation fails in turn (WRAP: linked with --wrap)
  *     driver DATA errors                  each misuse and what is said of it, a line each
  *
  * DATA is a folder of plain arrays: nodes and edges in `sizes`, src, dst (int64), x, y and masks, weight (of edges).
  * WEIGHTS and `weights` in DATA: lines of name and number of elements in NAME.txt, their floats in NAME.bin. */
 #include HEADER
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,13 +182,56 @@ static void write_output(model *m, FILE *f)
     fwrite(out, sizeof *out, (size_t)(n * OUT_COLUMNS), f);
 }
 
+static void load(model *m, const char *path)
+{
+    size_t n;
+    void *bytes = read_file("", path, &n);
+    must(m, M(load_weights)(m, path));
+    must(m, M(reset)(m, 5));
+    must(m, M(load_weights_memory)(m, bytes, (int64_t)n));
+    free(bytes);
+}
+
+static void *infer_many(void *p)
+{
+    model *m = p;
+    give_graph(m, "coo");
+    bind(m, 0);
+    for (int k = 0; k < 200; k++) must(m, M(infer)(m));
+    return NULL;
+}
+
+/* The first model goes on in threads of the others. */
+static void infer_on_threads(model *m)
+{
+    enum { OTHERS = 3 };
+    pthread_t thread[OTHERS];
+    model *other[OTHERS];
+    for (int k = 0; k < OTHERS; k++) {
+        must(m, M(share)(m, 1 + k % 2, &other[k]));
+        if (pthread_create(&thread[k], NULL, infer_many, other[k])) fail("thread", "cannot be made");
+    }
+    infer_many(m);
+    int64_t n = 0;
+    const float *want = M(output_out)(m, &n);
+    for (int k = 0; k < OTHERS; k++) {
+        pthread_join(thread[k], NULL);
+        const float *got = M(output_out)(other[k], NULL);
+        if (!got || memcmp(got, want, (size_t)(n * OUT_COLUMNS) * sizeof *got) != 0) fail("threads", "results differ");
+        M(free)(other[k]);
+    }
+}
+
 static void infer(const char *how, const char *from, const char *to)
 {
     model *m = make(2, 0), *other = NULL;
-    if (strcmp(from, "-") != 0) {
+    if (!strcmp(how, "load")) {
+        load(m, from);
+    } else if (strcmp(from, "-") != 0) {
         read_weights(from);
         set_weights(m);
     }
+    if (!strcmp(how, "threads")) infer_on_threads(m);
     if (!strcmp(how, "share")) {
         must(m, M(share)(m, 1, &other));
         M(free)(m); /* the weights stay */
@@ -240,6 +287,60 @@ static void train(const char *how, int steps, uint64_t seed, const char *list, c
 }
 #endif
 
+#ifdef WRAP
+static long fuse; /* 0: none is cut; else that many allocations from now one is */
+
+void *__real_malloc(size_t n);
+void *__real_aligned_alloc(size_t align, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_aligned_alloc(size_t align, size_t n);
+void *__wrap_malloc(size_t n) { return fuse && --fuse == 0 ? NULL : __real_malloc(n); }
+void *__wrap_aligned_alloc(size_t align, size_t n)
+{
+    return fuse && --fuse == 0 ? NULL : __real_aligned_alloc(align, n);
+}
+
+/* What a program does, up to the first call that fails; its code. */
+static int all(model *m, const void *file, int64_t n)
+{
+    int code = M(load_weights_memory)(m, file, n);
+    if (!code) code = M(graph_coo)(m, data.nodes, data.edges, data.src, data.dst);
+    if (!code) code = M(bind_x)(m, data.nodes, data.x);
+    if (!code) code = M(bind_g_weight)(m, data.edges, data.weight);
+    if (!code) code = M(infer)(m);
+    if (!code) code = M(bind_y)(m, data.nodes, data.y);
+    if (!code) code = M(bind_train_mask)(m, data.nodes, data.train_mask);
+    if (!code) code = M(train_step)(m, NULL);
+    return code;
+}
+
+static void memory(const char *path)
+{
+    size_t n;
+    void *file = read_file("", path, &n);
+    int code = -1;
+    long cuts = 0;
+    for (long k = 1; code; k++) {
+        model *m;
+        fuse = k;
+        code = M(new)(2, 0, &m);
+        if (!code) code = all(m, file, (int64_t)n);
+        int cut = !fuse;
+        cuts += cut;
+        fuse = 0;
+        if (cut && code && (code != 6 || !strstr(M(message)(m), "out of memory"))) fail("memory", M(message)(m));
+        if (cut != (code != 0)) fail("memory", cut ? "an allocation failed and nobody said so" : M(message)(m));
+        if (m && code && cut) { /* what failed is done again */
+            int again = all(m, file, (int64_t)n);
+            if (again && again != code) fail("again", M(message)(m));
+        }
+        M(free)(m);
+    }
+    printf("%ld allocations\n", cuts);
+    free(file);
+}
+#endif
+
 static void say(const char *what, model *m, int code) { printf("%s: %d %s\n", what, code, code ? M(message)(m) : ""); }
 
 static void errors(void)
@@ -286,6 +387,10 @@ int main(int argc, char **argv)
 #ifdef TRAINS
     else if (argc == 7)
         train(argv[2], atoi(argv[3]), (uint64_t)atoi(argv[4]), argv[5], argv[6]);
+#endif
+#ifdef WRAP
+    else if (argc == 4)
+        memory(argv[3]);
 #endif
     else if (argc == 5)
         infer(argv[2], argv[3], argv[4]);

@@ -1,6 +1,8 @@
 /* links: aot driver runtime base */
+/* timeout: 120 */
 /* Objects joined without a linker, damaged ones among them; and what processors promise. */
 #include "aot/aot.h"
+#include "runtime/aot/model.h"
 #include "runtime/cpu.h"
 
 #include <check.h>
@@ -105,6 +107,195 @@ START_TEST(defined_twice)
 }
 END_TEST
 
+/* Weights ----------------------------------------------------------------------------------------------------------- */
+
+static const gn_aot_weight some_weights[] = {
+    {.name = "a.weight",
+     .rank = 2,
+     .dim = {2, 3},
+     .state = "a",
+     .elems = 6,
+     .turned = 3,
+     .init = {.kind = GN_FILL_ONES}},
+    {.name = "b", .rank = 1, .dim = {4}, .state = "b", .elems = 4, .init = {.kind = GN_FILL_NORMAL, .b = 1}},
+};
+static const gn_aot_state some_states[] = {{"a", GN_F32, 6}, {"b", GN_F32, 4}, {"rng.seed", GN_I64, 1}};
+static const gn_aot_image some_image = {
+    .model = "M", .cpu = "all", .n_weights = 2, .weights = some_weights, .n_states = 3, .states = some_states};
+
+static const char header[] =
+    "{\"__metadata__\": {\"by\": \"me, \\\"you\\\"\"}, \"other\":{\"dtype\":\"I64\",\"shape\":[],"
+    "\"data_offsets\":[40,48]}, \"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},\n"
+    "\"a.weight\":{\"shape\":[2, 3],\"dtype\":\"F32\",\"data_offsets\":[ 0,24]} } ";
+
+/* A file of those weights, each its number; in memory of exactly its size. */
+static unsigned char *make_file(const char *text, size_t *n)
+{
+    size_t length = strlen(text);
+    *n = 8 + length + 48;
+    unsigned char *p = calloc(1, *n);
+    ck_assert_ptr_nonnull(p);
+    p[0] = (unsigned char)length;
+    p[1] = (unsigned char)(length >> 8);
+    memcpy(p + 8, text, length);
+    for (int k = 0; k < 10; k++) {
+        float v = (float)k;
+        memcpy(p + 8 + length + 4 * k, &v, sizeof v);
+    }
+    return p;
+}
+
+static gn_aot_model *new_model(void)
+{
+    gn_aot_model *m;
+    ck_assert_int_eq(gn_aot_new(&some_image, 0, 1, 3, &m), 0);
+    return m;
+}
+
+START_TEST(weights)
+{
+    gn_aot_model *m = new_model();
+    size_t n;
+    float v[6];
+    unsigned char *file = make_file(header, &n);
+    ck_assert_int_eq(gn_aot_load_weights_memory(m, file, (int64_t)n), 0);
+    ck_assert_int_eq(gn_aot_weight_get(m, "a.weight", v, 6), 0);
+    for (int k = 0; k < 6; k++) ck_assert(v[k] == (float)k);
+    v[1] = 50;
+    ck_assert_int_eq(gn_aot_weight_set(m, "a.weight", v, 6), 0);
+    float w[6] = {0};
+    ck_assert_int_eq(gn_aot_weight_get(m, "a.weight", w, 6), 0);
+    ck_assert_int_eq(memcmp(v, w, sizeof v), 0);
+    ck_assert_int_eq(gn_aot_weight_get(m, "b", v, 4), 0);
+    for (int k = 0; k < 4; k++) ck_assert(v[k] == (float)(6 + k));
+    ck_assert_int_eq(gn_aot_load_weights(m, "/nowhere"), GN_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(gn_aot_message(m), "/nowhere: No such file"));
+    ck_assert_int_eq(gn_aot_train_step(m, NULL), GN_ERR_USAGE);
+    free(file);
+    gn_aot_free(m);
+}
+END_TEST
+
+/* What is wrong with a header, and what is said of it. */
+START_TEST(bad_weights)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"", "byte 0 of the header: expected {"},
+        {"{", "expected a string"},
+        {"{}", "there is no tensor 'a.weight'"},
+        {"{} x", "byte 3 of the header: expected its end"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]}}", "there is no tensor 'a.weight'"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[24,44]}}",
+         "tensor 'b' is F32 [5], expected F32 [4]"},
+        {"{\"b\":{\"dtype\":\"F16\",\"shape\":[4],\"data_offsets\":[24,40]}}",
+         "tensor 'b' is F16 [4], expected F32 [4]"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,44]}}", "tensor 'b' has 20 bytes"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,56]}}", "data_offsets within the file"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,24]}}", "data_offsets within the file"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4]}}", "two data_offsets"},
+        {"{\"b\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", "each once"},
+        {"{\"b\":{\"rank\":1}}", "each once"},
+        {"{\"b\":{\"shape\":[1,1,1,1,1,1,1,1,1]}}", "fewer numbers"},
+        {"{\"b\":{\"shape\":[-1]}}", "a whole number"},
+        {"{\"b\":{\"shape\":[99999999999999999999]}}", "a smaller number"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", "a smaller shape"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},\"b\":{\"dtype\":\"F32\",\"shape\":[4],"
+         "\"data_offsets\":[24,40]}}",
+         "two tensors 'b'"},
+        {"{\"__metadata__\":{\"a\":1}}", "a string"},
+        {"{\"b\\", "the end of a string"},
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        gn_aot_model *m = new_model();
+        size_t n;
+        float before[4], after[4];
+        unsigned char *file = make_file(bad[k].text, &n);
+        ck_assert_int_eq(gn_aot_weight_get(m, "b", before, 4), 0);
+        ck_assert_int_eq(gn_aot_load_weights_memory(m, file, (int64_t)n), GN_ERR_DATA);
+        ck_assert_msg(strstr(gn_aot_message(m), bad[k].says) != NULL, "%s: %s", bad[k].text, gn_aot_message(m));
+        ck_assert_int_eq(gn_aot_weight_get(m, "b", after, 4), 0);
+        ck_assert_int_eq(memcmp(before, after, sizeof before), 0);
+        free(file);
+        gn_aot_free(m);
+    }
+}
+END_TEST
+
+START_TEST(damaged_weights)
+{
+    gn_aot_model *m = new_model();
+    size_t n;
+    unsigned char *file = make_file(header, &n);
+    for (size_t k = 0; k <= 8 + sizeof header - 1; k++) {
+        unsigned char *part = malloc(k ? k : 1);
+        memcpy(part, file, k);
+        ck_assert_int_eq(gn_aot_load_weights_memory(m, part, (int64_t)k), GN_ERR_DATA);
+        free(part);
+        for (int flip = 1; k < 8 + sizeof header - 1 && flip < 256; flip++) {
+            file[k] ^= (unsigned char)flip;
+            int code = gn_aot_load_weights_memory(m, file, (int64_t)n);
+            ck_assert(code == 0 || code == GN_ERR_DATA);
+            file[k] ^= (unsigned char)flip;
+        }
+    }
+    ck_assert_int_eq(gn_aot_load_weights_memory(m, file, (int64_t)n), 0);
+    free(file);
+    gn_aot_free(m);
+}
+END_TEST
+
+/* Every byte of a state is under its checksum or says whose it is. */
+START_TEST(states)
+{
+    gn_aot_model *m = new_model(), *other;
+    int64_t n = gn_aot_state_size(m);
+    unsigned char *state = malloc((size_t)n), *back = malloc((size_t)n);
+    ck_assert_int_eq(n, 24 + 6 * 4 + 4 * 4 + 8);
+    ck_assert_int_eq(gn_aot_state_get(m, state, n), 0);
+    ck_assert_int_eq(gn_aot_new(&some_image, 0, 1, 4, &other), 0);
+    for (int64_t k = 0; k < n; k++) {
+        state[k] ^= 0x40;
+        ck_assert_int_eq(gn_aot_state_set(other, state, n), GN_ERR_DATA);
+        state[k] ^= 0x40;
+    }
+    ck_assert_int_eq(gn_aot_state_set(other, state, n - 1), GN_ERR_USAGE);
+    ck_assert_int_eq(gn_aot_state_get(other, back, n), 0);
+    ck_assert_int_ne(memcmp(state, back, (size_t)n), 0);
+    ck_assert_int_eq(gn_aot_state_set(other, state, n), 0);
+    ck_assert_int_eq(gn_aot_state_get(other, back, n), 0);
+    ck_assert_int_eq(memcmp(state, back, (size_t)n), 0);
+    ck_assert_int_eq(gn_aot_reset(other, 3), 0);
+    ck_assert_int_eq(gn_aot_state_get(other, back, n), 0);
+    ck_assert_int_eq(memcmp(state, back, (size_t)n), 0);
+    free(state);
+    free(back);
+    gn_aot_free(m);
+    gn_aot_free(other);
+}
+END_TEST
+
+/* Processors ------------------------------------------------------------------------------------------------------------ */
+
+START_TEST(refused)
+{
+    gn_aot_image g = some_image;
+    gn_aot_model *m, *other;
+    g.needs = (uint64_t)1 << GN_CPU_XOP;
+    ck_assert_int_eq(gn_aot_new(&g, ~g.needs, 1, 0, &m), GN_ERR_BACKEND);
+    ck_assert_str_eq(gn_aot_message(m), "compiled for all: this processor lacks xop");
+    ck_assert_int_eq(gn_aot_infer(m), GN_ERR_BACKEND);
+    ck_assert_int_eq(gn_aot_reset(m, 0), GN_ERR_BACKEND);
+    ck_assert_int_eq(gn_aot_bind(m, "x", 0, NULL), GN_ERR_BACKEND);
+    ck_assert_int_eq(gn_aot_state_size(m), 0);
+    ck_assert_ptr_null(gn_aot_output(m, "out", NULL));
+    ck_assert_int_eq(gn_aot_share(m, 1, &other), GN_ERR_BACKEND);
+    ck_assert_ptr_null(other);
+    gn_aot_free(m);
+}
+END_TEST
+
 START_TEST(levels)
 {
     uint64_t v2, v3, v4, native, other;
@@ -174,6 +365,11 @@ int main(void)
     tcase_add_test(t, cut_short);
     tcase_add_test(t, damaged);
     tcase_add_test(t, defined_twice);
+    tcase_add_test(t, weights);
+    tcase_add_test(t, bad_weights);
+    tcase_add_test(t, damaged_weights);
+    tcase_add_test(t, states);
+    tcase_add_test(t, refused);
     tcase_add_test(t, levels);
     tcase_add_test(t, lacking);
     tcase_add_test(t, names);
