@@ -5,6 +5,7 @@
  *
  * `kernels <name>` runs rows whose name begins so; `kernels <name> asm` prints the code instead. */
 #include "base/philox.h"
+#include "base/squares.h"
 #include "codegen/backend.h"
 
 #include <math.h>
@@ -286,7 +287,7 @@ static const char random_rows_text[] =
 static void draw(void *const *buf, int64_t n)
 {
     float *restrict o = buf[2];
-    for (int64_t i = 0; i < n; i++) o[i] = gn_random_uniform(1234567, 3, (uint64_t)i);
+    for (int64_t i = 0; i < n; i++) o[i] = gn_draw_uniform(1234567, 3, (uint64_t)i);
 }
 
 static void race_flat(const char *name, const char *text, int64_t n, int64_t rows, double amount, const char *unit,

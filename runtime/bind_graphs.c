@@ -58,7 +58,8 @@ static gn_status *find_mask(const gn_instance *in, const char *name, int n, cons
 static gn_elem index_of(const gn_artifact *a)
 {
     for (int k = 0; k < a->n_slots; k++)
-        if (a->slots[k].kind == GN_SLOT_GRAPH && a->slots[k].elem == GN_I64) return GN_I64;
+        if (a->slots[k].kind == GN_SLOT_GRAPH && a->slots[k].elem == GN_I64 && a->slots[k].array < GN_GRAPH_CELL)
+            return GN_I64;
     return GN_I32;
 }
 

@@ -10,7 +10,8 @@ static const char *const array_name[GN_GRAPH_ARRAY_COUNT] = {
     [GN_GRAPH_COL_PTR] = "column pointers",    [GN_GRAPH_CSC_ROW] = "destinations by source",
     [GN_GRAPH_CSC_EDGE] = "edges by source",   [GN_GRAPH_FROM] = "origins of derived edges",
     [GN_GRAPH_IMAGE] = "images of edges",      [GN_GRAPH_VALUE] = "values of a pattern",
-    [GN_GRAPH_CSC_VALUE] = "values by source",
+    [GN_GRAPH_CSC_VALUE] = "values by source", [GN_GRAPH_CELL] = "places in a matrix",
+    [GN_GRAPH_CSC_CELL] = "places by source",  [GN_GRAPH_MATRIX_ROW] = "rows of a matrix",
 };
 
 gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge)
@@ -22,12 +23,14 @@ int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k)
 {
     if (k == GN_GRAPH_ROW_PTR) return g->n_dst + 1;
     if (k == GN_GRAPH_COL_PTR) return g->n_src + 1;
+    if (k == GN_GRAPH_MATRIX_ROW) return g->n_dst;
     return k == GN_GRAPH_IMAGE ? g->n_parent_edge : g->n_edge;
 }
 
 gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k)
 {
-    return k == GN_GRAPH_VALUE || k == GN_GRAPH_CSC_VALUE ? GN_F32 : g->index;
+    if (k == GN_GRAPH_VALUE || k == GN_GRAPH_CSC_VALUE) return GN_F32;
+    return k == GN_GRAPH_CELL || k == GN_GRAPH_CSC_CELL ? GN_I64 : g->index;
 }
 
 int64_t gn_graph_bytes(const gn_graph *g)

@@ -27,7 +27,7 @@ typedef struct gn_graph_facts {
 
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
-    gn_elem index;                     /* I32 or I64: of all arrays but VALUE */
+    gn_elem index;                     /* I32 or I64: of all arrays but VALUE and CELL */
     bool derived;                      /* has FROM and IMAGE */
     bool picks;                        /* edge k ends at destination k: picks rows of the sources */
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when first required */
@@ -52,13 +52,13 @@ GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how,
 
 /* Picks of rows (SUBSET, GROW and RESTRICT of ops.def). `mask` [n] is 0 where a row is left out; indices are as wide as
  * `index` at least. `src`, `dst`: picks, or NULL where that end stays as it is.  Places in the user's list are those of
- * `g`.  GN_ERR_DATA where sizes do not meet, and where a pick that is restricted loses a row. */
+ * `g`; a pattern whose rows alone are picked stays one.  GN_ERR_DATA where sizes do not meet, and where a pick that is restricted loses a row. */
 GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst, gn_graph **out);
 
 /* Makes sure arrays in the bit set (1 << gn_graph_array) exist.  Safe against concurrent calls on one graph; an array
- * once made stays where it is.  GN_ERR_DATA for VALUE of what is no pattern, FROM and IMAGE of what is not derived. */
+ * once made stays where it is.  GN_ERR_DATA for VALUE and CELL of what is no pattern, FROM and IMAGE of what is not derived. */
 GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
 GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
 /* Frees the arrays that are not in the bit set.  Nothing but those may be asked of the graph afterwards. */

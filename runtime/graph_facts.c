@@ -56,6 +56,32 @@ static gn_status *make_image(gn_graph *g)
     return NULL;
 }
 
+static gn_status *make_cell(gn_graph *g)
+{
+    int64_t rows = g->n_dst, cells;
+    const void *row = g->array[GN_GRAPH_MATRIX_ROW];
+    if (row && rows) rows = get(g, GN_GRAPH_MATRIX_ROW, rows - 1) + 1; /* they ascend */
+    if (__builtin_mul_overflow(rows, g->n_src, &cells))
+        GN_FAIL(GN_ERR_NOMEM, "a matrix of %lld rows and %lld columns cannot be addressed", (long long)rows,
+                (long long)g->n_src);
+    GN_TRY(gn_graph_array_new(g, GN_GRAPH_CELL));
+    int64_t *cell = g->array[GN_GRAPH_CELL];
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t end = get(g, GN_GRAPH_ROW_PTR, v + 1), r = row ? get(g, GN_GRAPH_MATRIX_ROW, v) : v;
+        for (int64_t e = get(g, GN_GRAPH_ROW_PTR, v); e < end; e++) cell[e] = r * g->n_src + get(g, GN_GRAPH_COL, e);
+    }
+    return NULL;
+}
+
+static gn_status *make_csc_cell(gn_graph *g)
+{
+    GN_TRY(gn_graph_array_new(g, GN_GRAPH_CSC_CELL));
+    const int64_t *cell = g->array[GN_GRAPH_CELL];
+    int64_t *by_source = g->array[GN_GRAPH_CSC_CELL];
+    for (int64_t k = 0; k < g->n_edge; k++) by_source[k] = cell[get(g, GN_GRAPH_CSC_EDGE, k)];
+    return NULL;
+}
+
 static gn_status *make_csc_value(gn_graph *g)
 {
     GN_TRY(gn_graph_array_new(g, GN_GRAPH_CSC_VALUE));
@@ -67,14 +93,17 @@ static gn_status *make_csc_value(gn_graph *g)
 
 static gn_status *require(gn_graph *g, unsigned arrays)
 {
-    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE;
+    unsigned cells = 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_CELL;
+    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE | cells;
     if (!g->derived && arrays & (1u << GN_GRAPH_FROM | 1u << GN_GRAPH_IMAGE))
         GN_FAIL(GN_ERR_DATA, "the graph is not derived from another: its edges have no origin");
     if (arrays & values && !g->array[GN_GRAPH_VALUE])
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
-    bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE);
+    bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL);
     if (csc && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
     if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE]) GN_TRY(make_csc_value(g));
+    if (arrays & cells && !g->array[GN_GRAPH_CELL]) GN_TRY(make_cell(g));
+    if (arrays & 1u << GN_GRAPH_CSC_CELL && !g->array[GN_GRAPH_CSC_CELL]) GN_TRY(make_csc_cell(g));
     if (arrays & 1u << GN_GRAPH_ROW && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
     if (arrays & 1u << GN_GRAPH_IMAGE && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
     return NULL;

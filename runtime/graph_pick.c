@@ -97,6 +97,21 @@ static int64_t walk(const gn_graph *g, const gn_graph *dst, const int64_t *src_a
     return k;
 }
 
+/* `d`: rows `dst` (NULL: all) of the pattern g. */
+static gn_status *rows_of_pattern(const gn_graph *g, const gn_graph *dst, gn_graph *d)
+{
+    GN_TRY(gn_graph_array_new(d, GN_GRAPH_VALUE));
+    GN_TRY(gn_graph_array_new(d, GN_GRAPH_MATRIX_ROW));
+    const float *from = g->array[GN_GRAPH_VALUE];
+    float *value = d->array[GN_GRAPH_VALUE];
+    for (int64_t e = 0; e < d->n_edge; e++) value[e] = from[get(d, GN_GRAPH_FROM, e)];
+    for (int64_t v = 0; v < d->n_dst; v++) {
+        int64_t row = dst ? get(dst, GN_GRAPH_COL, v) : v;
+        set(d, GN_GRAPH_MATRIX_ROW, v, g->array[GN_GRAPH_MATRIX_ROW] ? get(g, GN_GRAPH_MATRIX_ROW, row) : row);
+    }
+    return NULL;
+}
+
 gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst, gn_graph **out)
 {
     *out = NULL;
@@ -114,7 +129,12 @@ gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_gr
     if (!s) {
         walk(g, dst, src_at, *out);
         (*out)->picks = picks;
+        if (!src && g->array[GN_GRAPH_VALUE]) s = rows_of_pattern(g, dst, *out);
     }
     gn_block_free(src_at);
+    if (s) {
+        gn_graph_free(*out);
+        *out = NULL;
+    }
     return s;
 }

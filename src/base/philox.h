@@ -2,8 +2,8 @@
  *
  * One stream a site: element `i` of the value drawn at site `site` in step `step` under seed `seed` is word i&1 of
  * Philox(counter = {(uint32)(i>>1), (uint32)(i>>33) ^ site * 0x9E3779B9}, key = gn_rng_key(seed, step)).
- * A uniform in [0, 1) is (word >> 8) * 2^-24, exact in float32.  Everything that evaluates or emits `random` follows
- * this file, so a mask can be recomputed anywhere and is the same whatever was optimised. */
+ * A uniform in [0, 1) is (word >> 8) * 2^-24, exact in float32.  Initial weights, splits and synthetic data are drawn
+ * so, and keys of all draws are made so; values drawn in a step are those of squares.h. */
 #ifndef GN_BASE_PHILOX_H
 #define GN_BASE_PHILOX_H
 

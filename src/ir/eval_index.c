@@ -1,5 +1,5 @@
 /* Evaluator: values made from the positions of their elements, in the user's order. */
-#include "base/philox.h"
+#include "base/squares.h"
 #include "ir/eval_impl.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ gn_status *gir_eval_RANDOM(gir_eval_t *e)
     for (int64_t r = 0; r < e->out->rows; r++)
         for (int64_t c = 0; c < e->out->cols; c++) {
             uint64_t i = (uint64_t)(user_row(e, r) * e->out->cols + c);
-            e->out->v[r * e->out->cols + c] = (double)gn_random_uniform(key, site, i);
+            e->out->v[r * e->out->cols + c] = (double)gn_draw_uniform(key, site, i);
             if (e->out->err) e->out->err[r * e->out->cols + c] = gir_err(gir_arg(e, 0), 0) > 0;
         }
     return NULL;

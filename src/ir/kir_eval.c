@@ -1,6 +1,7 @@
 /* The loop IR's evaluator: runs the steps of kir_decode.c and checks everything that only shows in a run. */
 #include "base/half.h"
 #include "base/philox.h"
+#include "base/squares.h"
 #include "ir/kir_exec.h"
 
 #include <math.h>
@@ -214,7 +215,7 @@ static const char *value(const kx_step *s, kx_cell *cells)
     case KIR_OR: r->i = a->i || b->i; return NULL;
     case KIR_SELECT: *r = a->i ? *b : *c; return NULL;
     case KIR_CAST: cast(s, a, r); return NULL;
-    case KIR_RANDOM: r->f = (double)gn_random_uniform((uint32_t)a->i, (uint32_t)s->imm, (uint64_t)b->i); return NULL;
+    case KIR_RANDOM: r->f = (double)gn_draw_uniform((uint32_t)a->i, (uint32_t)s->imm, (uint64_t)b->i); return NULL;
     case KIR_RNGKEY: r->i = (int64_t)gn_rng_key((uint64_t)a->i, (uint64_t)b->i); return NULL;
     default: break;
     }

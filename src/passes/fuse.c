@@ -27,6 +27,7 @@ typedef struct fuser {
     uint32_t words;
     GN_VEC(region) regions;
     GN_VEC(dep) deps;         /* of the value at hand */
+    bool *dropper;            /* masks of nothing but a select that is stored */
     bool *floating;           /* REAL values that read no REAL value: placed with their first reader */
     uint32_t *settled, round; /* floating values: last round of a search among them that came by */
     uint32_t *mark[2];        /* by value: last walk that came by, unaligned and aligned */
@@ -59,6 +60,19 @@ static void count_uses(fuser *z)
     for (gir_id v = 1; v < p->nodes.n; v++) z->f->place[v] = need[v] ? FU_REAL : FU_UNUSED;
 }
 
+/* Does the select `v` drop elements of a matrix, one for each edge, by a mask that nothing else reads? */
+static bool drops_elements(const fuser *z, gir_id v)
+{
+    const gir_program *p = z->p;
+    const gir_node *n = gir_at(p, v);
+    if (n->op != GIR_SELECT || fu_elems(p, v) != 1 || !fu_is_edge_space(p, n->type.space)) return false;
+    gir_id mask = gir_in(p, v, 0);
+    bool sampled = false;
+    for (int k = 0; k < gir_at(p, mask)->n_in; k++)
+        sampled = sampled || gir_at(p, gir_in(p, mask, k))->op == GIR_SAMPLE;
+    return sampled && z->f->uses[mask] == 1;
+}
+
 static bool draws(const gir_program *p, gir_id v)
 {
     for (int k = 0; k < gir_at(p, v)->n_in; k++) {
@@ -68,13 +82,15 @@ static bool draws(const gir_program *p, gir_id v)
     return false;
 }
 
-/* Edge values are cheap to compute again, with two exceptions that are stored: a drawn mask (a byte against a dozen
- * multiplications), and a long dot product that several passes want. */
+/* Edge values are cheap to compute again, with exceptions that are stored: a drawn mask (a byte against a dozen
+ * multiplications); instead of that, what it leaves of a matrix's elements, which then is all that a product reads; and
+ * a long dot product that several passes want. */
 static bool keep_edge_value(const fuser *z, gir_id v)
 {
     const gir_program *p = z->p;
     const gir_node *n = gir_at(p, v);
-    if (n->type.elem == GN_BOOL && draws(p, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS);
+    if (n->type.elem == GN_BOOL && draws(p, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS) && !z->dropper[v];
+    if (drops_elements(z, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS);
     if (n->op == GIR_REDUCE && z->f->uses[v] > 1 && gn_is_on(z->off, GN_DO_STORE_DOTS)) {
         int64_t width = fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v);
         return width >= 8;
@@ -119,6 +135,8 @@ static void force_stored(fuser *z, gir_id v)
 static void choose_places(fuser *z)
 {
     const gir_program *p = z->p;
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        if (z->f->place[v] != FU_UNUSED && drops_elements(z, v)) z->dropper[gir_in(p, v, 0)] = true;
     for (gir_id v = 1; v < p->nodes.n; v++)
         if (z->f->place[v] != FU_UNUSED) z->f->place[v] = (uint8_t)place_of(z, v);
     for (gir_id v = 1; v < p->nodes.n; v++) {
@@ -567,6 +585,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     if (opt && opt->eager) z.off = ~(gn_switches)0;
     z.mark[0] = GN_NEW_N(a, uint32_t, n);
     z.mark[1] = GN_NEW_N(a, uint32_t, n);
+    z.dropper = GN_NEW_N(a, bool, n);
     count_uses(&z);
     choose_places(&z);
     z.floating = GN_NEW_N(a, bool, n);

@@ -75,13 +75,14 @@ int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array)
         const low_buffer *b = &L->out->buffers.p[i];
         if (b->kind == LOW_GRAPH && b->graph == g && b->array == array) return (int)i;
     }
-    static const char *const names[] = {"row_ptr",  "col",  "row",   "pos",   "col_ptr",  "csc_row",
-                                        "csc_edge", "from", "image", "value", "csc_value"};
+    static const char *const names[] = {"row_ptr", "col",   "row",   "pos",       "col_ptr", "csc_row", "csc_edge",
+                                        "from",    "image", "value", "csc_value", "cell",    "csc_cell"};
     const gir_type *t = gir_type_of(L->p, g);
     gir_space_id s = array == GN_GRAPH_ROW_PTR ? t->dst : array == GN_GRAPH_COL_PTR ? t->src : t->edge;
     if (array == GN_GRAPH_IMAGE) s = gir_type_of(L->p, gir_in(L->p, g, 0))->edge;
     low_buffer b = {.kind = LOW_GRAPH, .graph = g, .array = array, .elem = L->opt->index, .row_elems = 1};
     if (array == GN_GRAPH_VALUE || array == GN_GRAPH_CSC_VALUE) b.elem = GN_F32;
+    if (array == GN_GRAPH_CELL || array == GN_GRAPH_CSC_CELL) b.elem = GN_I64;
     b.size = rows_size(L, s, 1);
     b.size.plus = array == GN_GRAPH_ROW_PTR || array == GN_GRAPH_COL_PTR;
     b.name = gn_arena_printf(L->arena, "g%u_%s", g, names[array]);

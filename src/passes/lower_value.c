@@ -494,14 +494,18 @@ static bool computed_here(const lower *L, gir_id v, const where *w)
            gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
 }
 
-static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
+static kir_id random_at(lower *L, gir_id v, const where *w, kir_id element)
 {
     const gir_node *n = gir_at(L->p, v);
     low_ix zero = low_index(gir_type_of(L->p, gir_in(L->p, v, 0)), low_iconst(L, 0));
     kir_id key = low_value(L, gir_in(L->p, v, 0), w, &zero);
-    kir_id at = low_scaled_add(L, user_row(L, w), fu_elems(L->p, v), low_ix_lin(L, x));
-    kir_id u = kir_random(L->k, low_at(L), key, at, n->attr.i[0]);
+    kir_id u = kir_random(L->k, low_at(L), key, element, n->attr.i[0]);
     return kir_cast(L->k, low_at(L), u, low_elem((gn_elem)n->type.elem));
+}
+
+static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
+{
+    return random_at(L, v, w, low_scaled_add(L, user_row(L, w), fu_elems(L->p, v), low_ix_lin(L, x)));
 }
 
 static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
@@ -519,18 +523,27 @@ static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
     }
 }
 
-/* sample(g, v): v at the edge's destination row and source column. */
+static kir_id load_at_edge(lower *L, gir_id g, const where *w, gn_graph_array plain, gn_graph_array by_source)
+{
+    return w->by_source ? low_load(L, low_buffer_of_graph(L, g, by_source), w->by_source)
+                        : low_load(L, low_buffer_of_graph(L, g, plain), w->row);
+}
+
+/* sample(g, v): v at the edge's destination row and source column.  Of the matrix that g is the pattern of, picked rows or
+ * all, the runtime keeps the values; and the places of its elements, which random numbers are drawn by. */
 static kir_id sample_value(lower *L, gir_id v, const where *w)
 {
-    gir_id g = gir_in(L->p, v, 0), o = gir_in(L->p, v, 1);
+    gir_id g = gir_in(L->p, v, 0), o = gir_in(L->p, v, 1), base = o, pattern = g;
+    while (gir_at(L->p, base)->op == GIR_DETACH || gir_at(L->p, base)->op == GIR_TAKE)
+        base = gir_in(L->p, base, gir_at(L->p, base)->op == GIR_TAKE);
+    while (gir_at(L->p, pattern)->op == GIR_RESTRICT) pattern = gir_in(L->p, pattern, 0);
+    if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_in(L->p, pattern, 0) == base)
+        return load_at_edge(L, g, w, GN_GRAPH_VALUE, GN_GRAPH_CSC_VALUE);
+    bool by_row = L->p->spaces.p[gir_type_of(L->p, o)->space].kind != GIR_EDGE; /* edges have places of their own */
+    if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_at(L->p, o)->op == GIR_RANDOM && by_row)
+        return random_at(L, o, w, load_at_edge(L, g, w, GN_GRAPH_CELL, GN_GRAPH_CSC_CELL));
     where col = end_of(L, g, w, GIR_SRC), row = end_of(L, g, w, GIR_DST);
     row.level = w->level;
-    const gir_node *gn = gir_at(L->p, g);
-    gir_id base = o;
-    while (gir_at(L->p, base)->op == GIR_DETACH) base = gir_in(L->p, base, 0);
-    if (gn->op == GIR_PATTERN && gir_in(L->p, g, 0) == base)
-        return w->by_source ? low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_CSC_VALUE), w->by_source)
-                            : low_load(L, low_buffer_of_graph(L, g, GN_GRAPH_VALUE), w->row);
     low_ix x = low_index(gir_type_of(L->p, o), col.row);
     return low_value(L, o, &row, &x);
 }

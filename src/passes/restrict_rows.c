@@ -119,13 +119,20 @@ static bool made_up(const gir_program *p, gir_id v)
     return n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_RANDOM;
 }
 
+/* Are these the non-zeros of a matrix at its own pattern, which are there for picked rows too? */
+static bool own_values(const gir_program *p, gir_id v)
+{
+    const gir_node *g = gir_at(p, gir_in(p, v, 0));
+    return g->op == GIR_PATTERN && gir_in(p, gir_in(p, v, 0), 0) == gir_in(p, v, 1);
+}
+
 /* Is the edge value computed for a level from operands at that level (and sources one level up)?  Else its edges are
  * carried over from all of them. */
 static bool by_edges(const restricter *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
     if (n->op == GIR_GATHER) return true;
-    if (n->op == GIR_SAMPLE) return gir_at(z->from, gir_in(z->from, v, 1))->op == GIR_RANDOM;
+    if (n->op == GIR_SAMPLE) return own_values(z->from, v) || made_up(z->from, gir_in(z->from, v, 1));
     return by_rows(z->from, v);
 }
 

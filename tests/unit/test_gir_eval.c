@@ -1,6 +1,7 @@
 /* The evaluator, against figures worked out by hand: every operator, graphs derived from graphs, empty ones. */
 /* links: ir base */
 #include "base/philox.h"
+#include "base/squares.h"
 #include "gir_test.h"
 
 /* Seven edges in the user's order; node 1 has two loops, node 0 one; 3 -> 1 is there twice; nothing ends in 2 and 3.
@@ -239,19 +240,31 @@ START_TEST(by_hand)
 }
 END_TEST
 
+/* Figures of a program of its own, in integers of any length. */
+START_TEST(draws)
+{
+    static const uint64_t key = 0x548c9decbce65297u;
+    ck_assert(gn_draw_key(0, 0) == 0xe220a8397b1dcdafu); /* the first number of splitmix64 from 0, which is odd */
+    ck_assert(gn_draw_key(0x12345678, 3) == 0xe42fcad95d5e8349u);
+    ck_assert(gn_squares(key, 0) == 0x36d88366 && gn_squares(key, 1) == 0x944716e0);
+    ck_assert(gn_squares(key, ((uint64_t)1 << 40) + 7) == 0x087ea092);
+    ck_assert(gn_draw_uniform(5, 3, 1433) == (float)(0x0b5ca3bf >> 8) * 0x1p-24f);
+}
+END_TEST
+
 START_TEST(random_numbers)
 {
     gir_value key = last("rng_key %10, %10", bindings());
     ck_assert(key.v[0] == gn_rng_key(5, 5));
     gir_value node = last("random %10 {site = 3} : node f32[2]", bindings());
-    for (uint64_t i = 0; i < 8; i++) ck_assert(node.v[i] == (double)gn_random_uniform(5, 3, i) && node.err[i] == 0);
+    for (uint64_t i = 0; i < 8; i++) ck_assert(node.v[i] == (double)gn_draw_uniform(5, 3, i) && node.err[i] == 0);
     static const uint64_t pos[] = {1, 5, 0, 2, 3, 4, 6};
     gir_value edge = last("random %10 {site = 4} : edge f32[3]", bindings());
-    for (uint64_t k = 0; k < 21; k++) ck_assert(edge.v[k] == (double)gn_random_uniform(5, 4, pos[k / 3] * 3 + k % 3));
+    for (uint64_t k = 0; k < 21; k++) ck_assert(edge.v[k] == (double)gn_draw_uniform(5, 4, pos[k / 3] * 3 + k % 3));
     /* After loops were added the edges that were there keep their numbers, and so their draws. */
     gir_value more = last("random %10 {site = 4} : edge.1 f32[3]", bindings());
     ck_assert(more.v[0] == edge.v[0] && more.v[3] == edge.v[3]);
-    ck_assert(more.v[6] == (double)gn_random_uniform(5, 4, 7 * 3));
+    ck_assert(more.v[6] == (double)gn_draw_uniform(5, 4, 7 * 3));
     /* Picked rows and the edges between them draw what they draw among all. */
     gir_value picked = last(PICK "%22 = random %10 {site = 3} : node.1 f32[2]", bindings());
     for (uint64_t i = 0; i < 4; i++) ck_assert(picked.v[i] == node.v[i < 2 ? i : i + 4]);
@@ -441,6 +454,7 @@ END_TEST
 static void fill(TCase *c)
 {
     tcase_add_test(c, by_hand);
+    tcase_add_test(c, draws);
     tcase_add_test(c, random_numbers);
     tcase_add_test(c, small_graphs);
     tcase_add_test(c, rounding);

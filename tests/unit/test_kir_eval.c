@@ -2,6 +2,7 @@
 /* links: ir base */
 #include "base/half.h"
 #include "base/philox.h"
+#include "base/squares.h"
 #include "kir_test.h"
 
 #include <float.h>
@@ -319,7 +320,7 @@ START_TEST(random_numbers)
     float out[100];
     evaluated(text, (kir_bound_buffer[]){BOUND(out)}, (int64_t[]){-5, 77});
     uint32_t key = gn_rng_key((uint64_t)-5, 77);
-    for (uint64_t i = 0; i < 100; i++) ck_assert(out[i] == gn_random_uniform(key, 9, i * 4611686018427387u));
+    for (uint64_t i = 0; i < 100; i++) ck_assert(out[i] == gn_draw_uniform(key, 9, i * 4611686018427387u));
 }
 END_TEST
 

@@ -272,6 +272,49 @@ START_TEST(picks)
 }
 END_TEST
 
+/* Of a pattern whose rows are picked: values, and places in the whole matrix, in both orders. */
+START_TEST(picks_of_patterns)
+{
+    static const int64_t ptr[] = {0, 2, 2, 5, 7, 8};
+    static const int32_t col[] = {2, 1, 0, 2, 1, 2, 0, 1};
+    static const float val[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const uint8_t mask[] = {1, 0, 1, 1, 1}, again[] = {0, 1, 1, 0}, features[] = {1, 1, 0};
+    static const float some[] = {1, 2, 3, 4, 5, 6, 7, 8}, few[] = {3, 4, 5, 6, 7}, few_by_source[] = {3, 7, 5, 4, 6};
+    static const int64_t cell[] = {2, 1, 6, 8, 7, 11, 9, 13}, few_cell[] = {6, 8, 7, 11, 9},
+                         few_cell_by_source[] = {6, 9, 7, 8, 11};
+    const unsigned all =
+        1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL;
+    gn_graph *g, *r, *q, *c, *d, *e, *f;
+    ok(gn_graph_from_csr(5, 3, ptr, col, val, &g));
+    ok(gn_graph_require(g, all));
+    ck_assert_mem_eq(g->array[GN_GRAPH_CELL], cell, sizeof cell);
+    ok(gn_graph_subset(5, mask, g->index, &r));
+    ok(gn_graph_restrict(g, NULL, r, &d));
+    ok(gn_graph_require(d, all));
+    ck_assert_int_eq(d->n_edge, 8);
+    ck_assert_mem_eq(d->array[GN_GRAPH_VALUE], some, sizeof some);
+    ck_assert_mem_eq(d->array[GN_GRAPH_CELL], cell, sizeof cell);
+    ok(gn_graph_subset(4, again, g->index, &q)); /* rows 2 and 3 of the matrix */
+    ok(gn_graph_restrict(d, NULL, q, &e));
+    ok(gn_graph_require(e, all));
+    ck_assert_int_eq(e->n_edge, 5);
+    ck_assert_mem_eq(e->array[GN_GRAPH_VALUE], few, sizeof few);
+    ck_assert_mem_eq(e->array[GN_GRAPH_CSC_VALUE], few_by_source, sizeof few_by_source);
+    ck_assert_mem_eq(e->array[GN_GRAPH_CELL], few_cell, sizeof few_cell);
+    ck_assert_mem_eq(e->array[GN_GRAPH_CSC_CELL], few_cell_by_source, sizeof few_cell_by_source);
+    ok(gn_graph_subset(3, features, g->index, &c));
+    ok(gn_graph_restrict(g, c, r, &f));
+    refused(gn_graph_require(f, 1u << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
+    refused(gn_graph_require(f, 1u << GN_GRAPH_CELL), GN_ERR_DATA, "not the pattern of a matrix");
+    refused(gn_graph_require(r, 1u << GN_GRAPH_CSC_CELL), GN_ERR_DATA, "not the pattern of a matrix");
+    gn_graph_free(f);
+    OUT_OF_MEMORY_SWEEP(gn_graph_restrict(g, NULL, r, &f));
+    gn_graph_free(f);
+    gn_graph *graphs[] = {g, r, q, c, d, e};
+    for (int k = 0; k < 6; k++) gn_graph_free(graphs[k]);
+}
+END_TEST
+
 START_TEST(picks_that_do_not_fit)
 {
     static const uint8_t mask[] = {1, 0, 1};
@@ -331,4 +374,4 @@ START_TEST(out_of_memory)
 END_TEST
 
 RUN_SUITE("runtime derive", small_graphs, random_graphs, large_graphs, the_last_dropped_loop_gives_its_value, chains,
-          picks, picks_that_do_not_fit, ends_must_be_one_space, out_of_memory)
+          picks, picks_of_patterns, picks_that_do_not_fit, ends_must_be_one_space, out_of_memory)

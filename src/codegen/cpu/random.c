@@ -1,8 +1,6 @@
-/* RANDOM and RNGKEY: Philox 2x32-10 of base/philox.h in 64-bit lanes, one 32 x 32 -> 64 multiplication a round.
- *
- * A counter gives two outputs, so lanes that draw consecutive elements share counters: n/2 of them where the first element
- * is even, which is often known; where it is not, one more counter and a shift by one lane, if the element turns out odd. */
+/* RANDOM: Squares of base/squares.h in 64-bit lanes.  RNGKEY: Philox of base/philox.h. */
 #include "base/philox.h"
+#include "base/squares.h"
 #include "codegen/cpu/emit.h"
 
 static LLVMValueRef low32(cg *c, LLVMValueRef x)
@@ -15,41 +13,54 @@ static LLVMValueRef shift(cg *c, LLVMValueRef x, int n)
     return LLVMBuildLShr(c->b, x, cg_const_i(LLVMTypeOf(x), n), "");
 }
 
-/* The same value, but nobody can look through it.  LLVM asks for every operand of every round which bits are known, up to
- * six operations deep; that took more time than everything else about a kernel with random numbers. */
-static LLVMValueRef opaque(cg *c, LLVMValueRef x)
+static LLVMValueRef times(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildMul(c->b, a, b, ""); }
+static LLVMValueRef plus(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildAdd(c->b, a, b, ""); }
+
+/* gn_draw_key */
+static LLVMValueRef draw_key(cg *c, LLVMValueRef key, int64_t site)
 {
-    LLVMTypeRef t = LLVMTypeOf(x), f = LLVMFunctionType(t, &t, 1, false);
-    if (cg_width(x) > c->target->lanes / 2) return x; /* more than a register */
-    const char *where = cg_width(x) == 1 ? "=r,0" : c->target->masks ? "=v,0" : "=x,0";
-    LLVMValueRef same = LLVMGetInlineAsm(f, "", 0, where, 4, false, false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(c->b, f, same, &x, 1, "");
+    LLVMTypeRef t = LLVMTypeOf(key);
+    LLVMValueRef z = LLVMBuildOr(c->b, low32(c, key), cg_const_i(t, (int64_t)((uint64_t)(uint32_t)site << 32)), "");
+    z = plus(c, z, cg_const_i(t, (int64_t)GN_DRAW_WEYL));
+    z = times(c, LLVMBuildXor(c->b, z, shift(c, z, 30), ""), cg_const_i(t, (int64_t)GN_DRAW_MIX1));
+    z = times(c, LLVMBuildXor(c->b, z, shift(c, z, 27), ""), cg_const_i(t, (int64_t)GN_DRAW_MIX2));
+    return LLVMBuildOr(c->b, LLVMBuildXor(c->b, z, shift(c, z, 31), ""), cg_const_i(t, 1), "");
 }
 
-typedef struct words {
-    LLVMValueRef w0, w1; /* in the lower halves of 64-bit lanes; the upper halves hold anything */
-} words;
-
-static words philox(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
+static LLVMValueRef turned(cg *c, LLVMValueRef x)
 {
-    LLVMTypeRef t = LLVMTypeOf(c0);
-    for (int r = 0; r < GN_PHILOX_ROUNDS; r++) {
-        LLVMValueRef p = LLVMBuildMul(c->b, low32(c, c0), cg_const_i(t, GN_PHILOX_M), "");
-        LLVMValueRef k = LLVMBuildAdd(c->b, key, cg_const_i(LLVMTypeOf(key), (int64_t)((uint64_t)r * GN_PHILOX_W)), "");
-        if (cg_width(key) != cg_width(c0)) k = cg_splat(c, k, cg_width(c0));
-        c0 = opaque(c, LLVMBuildXor(c->b, LLVMBuildXor(c->b, shift(c, p, 32), k, ""), c1, ""));
-        c1 = p;
+    LLVMTypeRef t = LLVMTypeOf(x);
+    LLVMValueRef args[] = {x, x, cg_const_i(t, 32)};
+    return cg_intrinsic(c, "llvm.fshl", &t, 1, args, 3);
+}
+
+/* gn_squares, in the upper halves of 64-bit lanes. */
+static LLVMValueRef squares(cg *c, LLVMValueRef key, LLVMValueRef element)
+{
+    LLVMValueRef y = times(c, element, key), z = plus(c, y, key), x = y;
+    for (int r = 0; r < 3; r++) x = turned(c, plus(c, times(c, x, x), r % 2 ? z : y));
+    return plus(c, times(c, x, x), z);
+}
+
+/* The words of the elements, which may be more than a register of 64-bit lanes holds. */
+static LLVMValueRef words(cg *c, LLVMValueRef key, LLVMValueRef element)
+{
+    int n = cg_width(element), half = n / 2, map[CG_MAX_LANES];
+    bool split = n > 2 && n > c->target->lanes / 2;
+    if (n == 1) return LLVMBuildTrunc(c->b, shift(c, squares(c, key, element), 32), c->i32, "");
+    LLVMValueRef part[2] = {NULL, NULL};
+    LLVMTypeRef halves = cg_vec(c->i32, split ? n : 2 * n);
+    for (int h = 0; h < (split ? 2 : 1); h++) {
+        for (int l = 0; l < half; l++) map[l] = h * half + l;
+        LLVMValueRef e = split ? cg_shuffle(c, element, NULL, map, half) : element, k = key;
+        if (cg_width(key) == 1)
+            k = cg_splat(c, key, split ? half : n);
+        else if (split)
+            k = cg_shuffle(c, key, NULL, map, half);
+        part[h] = LLVMBuildBitCast(c->b, squares(c, k, e), halves, "");
     }
-    return (words){c0, c1};
-}
-
-/* The block of counter `half` = element >> 1. */
-static words block(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef key)
-{
-    LLVMTypeRef t = LLVMTypeOf(half);
-    int64_t spread = (uint32_t)((uint32_t)site * GN_PHILOX_W);
-    LLVMValueRef c1 = LLVMBuildXor(c->b, shift(c, half, 32), cg_const_i(t, spread), "");
-    return philox(c, half, c1, key);
+    for (int l = 0; l < n; l++) map[l] = 2 * l + 1; /* upper halves: lanes are little-endian */
+    return cg_shuffle(c, part[0], part[1], map, n);
 }
 
 static LLVMValueRef to_uniform(cg *c, LLVMValueRef bits)
@@ -59,80 +70,20 @@ static LLVMValueRef to_uniform(cg *c, LLVMValueRef bits)
     return LLVMBuildFMul(c->b, LLVMBuildSIToFP(c->b, w, f, ""), cg_const_f(f, 0x1p-24), "");
 }
 
-static LLVMValueRef one_each(cg *c, LLVMValueRef element, int64_t site, LLVMValueRef key)
-{
-    int n = cg_width(element), half = n / 2, map[CG_MAX_LANES];
-    if (n > 2 && n > c->target->lanes / 2) { /* more than a register */
-        LLVMValueRef part[2];
-        for (int h = 0; h < 2; h++) {
-            for (int l = 0; l < half; l++) map[l] = h * half + l;
-            LLVMValueRef k = cg_width(key) == 1 ? key : cg_shuffle(c, key, NULL, map, half);
-            part[h] = one_each(c, cg_shuffle(c, element, NULL, map, half), site, k);
-        }
-        for (int l = 0; l < n; l++) map[l] = l;
-        return cg_shuffle(c, part[0], part[1], map, n);
-    }
-    LLVMTypeRef word = cg_like(c->i32, element);
-    words w = block(c, shift(c, element, 1), site, key);
-    LLVMValueRef odd = LLVMBuildTrunc(c->b, element, cg_like(c->i1, element), "");
-    return cg_sel(c, odd, LLVMBuildTrunc(c->b, w.w1, word, ""), LLVMBuildTrunc(c->b, w.w0, word, ""));
-}
-
-/* The words of `lanes` consecutive elements from 2 * half on. */
-static LLVMValueRef pairs(cg *c, LLVMValueRef half, int64_t site, LLVMValueRef key)
-{
-    int n = c->lanes / 2;
-    int64_t step[CG_MAX_LANES];
-    for (int i = 0; i < n; i++) step[i] = i;
-    LLVMValueRef at = LLVMBuildAdd(c->b, cg_splat(c, half, n), cg_const_lanes(c->i64, step, n), "");
-    words w = block(c, at, site, key);
-    LLVMTypeRef halves = cg_vec(c->i32, c->lanes);
-    int map[CG_MAX_LANES];
-    for (int l = 0; l < c->lanes; l++) map[l] = l % 2 ? c->lanes + l - 1 : l;
-    return cg_shuffle(c, LLVMBuildBitCast(c->b, w.w0, halves, ""), LLVMBuildBitCast(c->b, w.w1, halves, ""), map,
-                      c->lanes);
-}
-
-static LLVMValueRef consecutive(cg *c, const cg_val *element, int64_t site, LLVMValueRef key)
-{
-    cg_val first = *element;
-    first.c += element->off ? element->off[0] : 0;
-    first.off = NULL;
-    LLVMValueRef e = cg_scalar(c, &first), half = shift(c, e, 1), w = pairs(c, half, site, key);
-    bool even_base = !first.v || first.mult % 2 == 0;
-    if (even_base && first.c % 2 == 0) return w;
-    int map[CG_MAX_LANES];
-    for (int l = 0; l < c->lanes; l++) map[l] = l + 1;
-    words beyond = block(c, LLVMBuildAdd(c->b, half, cg_i64(c, c->lanes / 2), ""), site, key);
-    LLVMValueRef next = LLVMBuildInsertElement(c->b, LLVMGetPoison(LLVMTypeOf(w)),
-                                               LLVMBuildTrunc(c->b, beyond.w0, c->i32, ""), cg_i32(c, 0), "");
-    LLVMValueRef later = cg_shuffle(c, w, next, map, c->lanes);
-    if (even_base) return later;
-    return cg_sel(c, LLVMBuildTrunc(c->b, e, c->i1, ""), later, w);
-}
-
-static bool is_consecutive(const cg *c, const cg_val *v)
-{
-    if (v->kind != CG_INT || !v->off || c->lanes < 4) return false;
-    for (int l = 1; l < c->lanes; l++)
-        if (v->off[l] != v->off[0] + l) return false;
-    return true;
-}
-
 cg_val cg_random(cg *c, int64_t site, const cg_val *key, const cg_val *element)
 {
-    if (cg_flat(key) && cg_flat(element))
-        return cg_result(c, GN_F32, true, to_uniform(c, one_each(c, cg_scalar(c, element), site, cg_scalar(c, key))));
-    LLVMValueRef bits;
-    if (cg_flat(key) && is_consecutive(c, element))
-        bits = consecutive(c, element, site, cg_scalar(c, key));
-    else
-        bits = one_each(c, cg_as_vector(c, element), site, cg_flat(key) ? cg_scalar(c, key) : cg_as_vector(c, key));
-    return cg_result(c, GN_F32, false, to_uniform(c, bits));
+    bool flat = cg_flat(key) && cg_flat(element);
+    LLVMValueRef k = draw_key(c, cg_flat(key) ? cg_scalar(c, key) : cg_as_vector(c, key), site);
+    LLVMValueRef e = flat ? cg_scalar(c, element) : cg_as_vector(c, element);
+    return cg_result(c, GN_F32, flat, to_uniform(c, words(c, k, e)));
 }
 
+typedef struct words_of { /* in the lower halves of 64-bit lanes; the upper halves hold anything */
+    LLVMValueRef w0, w1;
+} words_of;
+
 /* The rounds as a loop: keys are made once a call, and ten rounds cost more to compile than to run. */
-static words philox_loop(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
+static words_of philox_loop(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef key)
 {
     LLVMTypeRef t = LLVMTypeOf(c0);
     LLVMValueRef start[] = {c0, c1, low32(c, key), cg_i64(c, 0)}, at[4], next[4];
@@ -149,13 +100,13 @@ static words philox_loop(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRef k
     for (int i = 0; i < 4; i++)
         LLVMAddIncoming(at[i], (LLVMValueRef[]){start[i], next[i]}, (LLVMBasicBlockRef[]){before, round}, 2);
     LLVMPositionBuilderAtEnd(c->b, after);
-    return (words){next[0], next[1]};
+    return (words_of){next[0], next[1]};
 }
 
 static LLVMValueRef key_of(cg *c, LLVMValueRef seed, LLVMValueRef step)
 {
-    words a = philox_loop(c, seed, shift(c, seed, 32), cg_const_i(LLVMTypeOf(seed), 0x5bd1e995));
-    words b = philox_loop(c, step, shift(c, step, 32), a.w0);
+    words_of a = philox_loop(c, seed, shift(c, seed, 32), cg_const_i(LLVMTypeOf(seed), 0x5bd1e995));
+    words_of b = philox_loop(c, step, shift(c, step, 32), a.w0);
     return low32(c, LLVMBuildXor(c->b, b.w0, a.w1, ""));
 }
 

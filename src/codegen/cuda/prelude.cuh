@@ -121,7 +121,7 @@ GN_DEVICE gn_i64 gn_to_i64(double x)
     return (gn_i64)x;
 }
 
-/* Random numbers: Philox 2x32-10, one stream a site. */
+/* Random numbers: keys by Philox 2x32-10, draws by Squares, one stream a site. */
 GN_DEVICE gn_u64 gn_philox(gn_u32 c0, gn_u32 c1, gn_u32 key)
 {
     GN_UNROLL
@@ -139,11 +139,23 @@ GN_DEVICE gn_i64 gn_rng_key(gn_i64 seed, gn_i64 step)
     gn_u64 b = gn_philox((gn_u32)step, (gn_u32)((gn_u64)step >> 32), (gn_u32)a);
     return (gn_i64)((gn_u32)b ^ (gn_u32)(a >> 32));
 }
+GN_DEVICE gn_u64 gn_draw_key(gn_u32 key, gn_u32 site)
+{
+    gn_u64 z = ((gn_u64)site << 32 | key) + 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return (z ^ z >> 31) | 1;
+}
+GN_DEVICE gn_u64 gn_squares_round(gn_u64 x, gn_u64 add)
+{
+    x = x * x + add;
+    return x >> 32 | x << 32;
+}
 GN_DEVICE float gn_random(gn_i64 key, gn_i64 element, gn_u32 site)
 {
-    gn_u64 i = (gn_u64)element;
-    gn_u64 w = gn_philox((gn_u32)(i >> 1), (gn_u32)(i >> 33) ^ site * 0x9E3779B9u, (gn_u32)key);
-    return (float)((gn_u32)(i & 1 ? w >> 32 : w) >> 8) * 5.9604644775390625e-8f; /* 2^-24 */
+    gn_u64 k = gn_draw_key((gn_u32)key, site), y = (gn_u64)element * k, z = y + k;
+    gn_u64 x = gn_squares_round(gn_squares_round(gn_squares_round(y, y), z), y);
+    return (float)((gn_u32)gn_squares_round(x, z) >> 8) * 5.9604644775390625e-8f; /* 2^-24 */
 }
 
 /* Lanes ------------------------------------------------------------------------------------------------------------ */
