@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "runtime/graph.h"
 #include "runtime/kernel.h"
+#include "runtime/remote.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,6 +108,8 @@ typedef struct gn_artifact {
     gn_graph_slot *graphs; /* parents before children */
     gn_size_check *checks;
     gn_kernel_fn *code; /* [n_code] */
+    gn_remote *remote;  /* where code runs instead; NULL: here */
+    const void *remote_code;
 } gn_artifact;
 
 /* Every number in it refers to something, aliases end, parents come before children, lifetimes make sense.

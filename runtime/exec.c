@@ -44,8 +44,35 @@ static void run_timed(gn_instance *in)
     in->runs++;
 }
 
+static void note_error(gn_instance *in, gn_status *s)
+{
+    if (in->error)
+        gn_status_free(s);
+    else
+        in->error = s;
+}
+
+static void run_remote(gn_instance *in)
+{
+    const gn_remote *r = in->artifact->remote;
+    if (in->error) return;
+    if (in->profiling) in->runs++;
+    note_error(in, in->profiling ? r->time(in->remote, in->ns) : r->run(in->remote));
+}
+
+gn_status *gn_instance_check(gn_instance *in)
+{
+    gn_status *s = in->error;
+    in->error = NULL;
+    return s;
+}
+
 void gn_instance_run(gn_instance *in)
 {
+    if (in->remote) {
+        run_remote(in);
+        return;
+    }
     if (in->profiling) {
         run_timed(in);
         return;
@@ -61,6 +88,10 @@ void gn_instance_run(gn_instance *in)
 gn_status *gn_instance_one_region(gn_instance *in)
 {
     gn_region *r;
+    if (in->remote) {
+        in->artifact->remote->replay(in->remote);
+        return NULL;
+    }
     GN_TRY(gn_region_new(in, &r));
     gn_region_free(in->region);
     in->region = r;
@@ -117,7 +148,9 @@ static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *gr
     GN_TRY(gn_bind_graphs(in, n_graphs, graphs, n, tensors, like));
     GN_TRY(gn_plan_new(in->artifact, in->sym, &in->plan));
     GN_TRY(gn_bind_tensors(in, n, tensors));
-    return gn_bind_launches(in);
+    GN_TRY(gn_bind_launches(in));
+    gn_remote *r = in->artifact->remote;
+    return r ? r->attach(r, in, in->artifact->remote_code, &in->remote) : NULL;
 }
 
 gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, const gn_graph_binding *graphs, int n,
@@ -154,6 +187,8 @@ static void release_arena(gn_instance *in)
 void gn_instance_free(gn_instance *in)
 {
     if (!in) return;
+    if (in->remote) in->artifact->remote->detach(in->remote);
+    gn_status_free(in->error);
     if (in->tables) {
         gn_bind_release_graphs(in);
         for (int k = 0; k < in->artifact->n_slots; k++) gn_block_free(in->owned[k]);
@@ -236,7 +271,7 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
     if (!found) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
     for (int k = 0; k < a->n_slots; k++)
         if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);
-    return NULL;
+    return in->remote ? a->remote->rebound(in->remote) : NULL;
 }
 
 const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems)
@@ -248,6 +283,13 @@ const void *gn_instance_output(const gn_instance *in, const char *name, int64_t 
         return in->addr[k];
     }
     return NULL;
+}
+
+gn_status *gn_instance_fetch(gn_instance *in, const char *name)
+{
+    GN_TRY(gn_instance_check(in));
+    void *at = (void *)(uintptr_t)gn_instance_output(in, name, NULL);
+    return in->remote && at ? in->artifact->remote->fetch(in->artifact->remote, at) : NULL;
 }
 
 const gn_graph *gn_instance_graph(const gn_instance *in, int graph) { return in->graph[graph]; }

@@ -42,7 +42,13 @@ GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
 /* Frees the arrays of the instances' graphs, bound and derived, that none of their launches reads.  No instance may be made
  * of these graphs afterwards. */
 void gn_instances_trim_graphs(int n, gn_instance *const *in);
+/* On a device (gn_artifact.remote) a run may return before it is over, and an error shows in gn_instance_check. */
 void gn_instance_run(gn_instance *in);
+/* What went wrong on the device since the last check; runs do nothing from an error to the check. NULL: nothing, and always
+ * here. */
+GN_NODISCARD gn_status *gn_instance_check(gn_instance *in);
+/* Brings the value of an output from the device to where gn_instance_output has it.  Here it is there already. */
+GN_NODISCARD gn_status *gn_instance_fetch(gn_instance *in, const char *name);
 /* From now on a run is one parallel region with a static plan (region.h): the pool's workers are called once a run, and wait
  * for each other where launches meet.  The same bits.  Nothing changes where there is one thread, or nothing to share,
  * and while launches are timed.  GN_ERR_NOMEM: nothing has changed. */
@@ -55,7 +61,7 @@ void gn_instance_free(gn_instance *in); /* NULL is fine */
 /* Replaces the data of a bound tensor (same shape).  GN_ERR_USAGE: no tensor of that name; GN_ERR_DATA: the data is not
  * aligned, or overlaps. */
 GN_NODISCARD gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data);
-/* The value of an output after a run (zeros before); owned by the instance or the binding; NULL: no such output. elems
+/* The value of an output after a run (zeros before; on a device after gn_instance_fetch); owned by the instance or the binding; NULL: no such output. elems
  * may be NULL.  Edge outputs are in CSR order (gn_graph_edges_out). */
 const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems);
 const gn_graph *gn_instance_graph(const gn_instance *in, int graph); /* bound or derived, by number */

@@ -48,6 +48,8 @@ struct gn_instance {
     void *tables;             /* one block: all arrays above */
     void *operands;           /* one block: buf, sym and bound of all launches */
     struct gn_region *region; /* NULL: launch by launch */
+    void *remote;             /* attached to the artifact's device; NULL: runs here */
+    gn_status *error;         /* of the device, since gn_instance_check; NULL: none */
     int64_t *ns;              /* [n_launches] profile; in tables */
     int64_t runs;
     bool profiling;

@@ -55,6 +55,11 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
         double t0 = now_ms();
         GN_TRY(gn_instance_new(ahead, n_graphs, graphs, n, tensors, pool, like, &out->ahead));
         gn_instance_run(out->ahead);
+        gn_status *failed = gn_instance_check(out->ahead);
+        if (failed) {
+            gn_pair_free(out);
+            return failed;
+        }
         n = bind_kept(ahead, out->ahead, n, tensors);
         out->ahead_ms = now_ms() - t0;
     }

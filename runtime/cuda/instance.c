@@ -17,6 +17,7 @@ typedef struct shadow {
 } shadow;
 
 struct gn_cuda_memory {
+    gn_remote remote; /* first: what is called as a remote is this */
     gn_cuda_device *device;
     shadow *all;
     int n, cap;
@@ -327,20 +328,52 @@ gn_status *gn_cuda_instance_run(gn_cuda_instance *in)
     return gn_cuda_graph_run(in->graph);
 }
 
-gn_status *gn_cuda_instance_rebound(gn_cuda_instance *in) { return find_addresses(in); }
+gn_status *gn_cuda_instance_rebound(gn_cuda_instance *in)
+{
+    in->moved = -1; /* where this fails, the next run tries again */
+    return find_addresses(in);
+}
 
-gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int k, int repeats, double *ms)
+gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns)
 {
     gn_cuda_device *d = in->memory->device;
-    float all = 0;
-    if (repeats < 1 || k < 0 || k >= in->host->artifact->n_launches)
-        GN_FAIL(GN_ERR_USAGE, "launch %d, %d times", k, repeats);
     if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
-    GN_TRY(launch(in, k));
-    GN_TRY(gn_cuda_mark(d, 0));
-    for (int i = 0; i < repeats; i++) GN_TRY(launch(in, k));
-    GN_TRY(gn_cuda_mark(d, 1));
-    GN_TRY(gn_cuda_between(d, &all));
-    *ms = (double)all / repeats;
+    for (int k = 0; k < in->host->artifact->n_launches; k++) {
+        float ms = 0;
+        GN_TRY(gn_cuda_mark(d, 0));
+        GN_TRY(launch(in, k));
+        GN_TRY(gn_cuda_mark(d, 1));
+        GN_TRY(gn_cuda_between(d, &ms));
+        ns[k] += (int64_t)((double)ms * 1e6);
+    }
     return NULL;
+}
+
+/* As a remote ------------------------------------------------------------------------------------------------------- */
+
+static gn_status *attach(gn_remote *r, const gn_instance *in, const void *code, void **attached)
+{
+    gn_cuda_instance *made;
+    GN_TRY(gn_cuda_instance_new((gn_cuda_memory *)(void *)r, in, code, &made));
+    *attached = made;
+    return NULL;
+}
+
+static void detach(void *attached) { gn_cuda_instance_free(attached); }
+static gn_status *run_attached(void *attached) { return gn_cuda_instance_run(attached); }
+static gn_status *rebound(void *attached) { return gn_cuda_instance_rebound(attached); }
+static void replay(void *attached) { gn_cuda_instance_replay(attached, true); }
+static gn_status *time_attached(void *attached, int64_t *ns) { return gn_cuda_instance_time(attached, ns); }
+static gn_status *push(gn_remote *r, const void *host)
+{
+    return gn_cuda_memory_push((gn_cuda_memory *)(void *)r, host);
+}
+static gn_status *fetch(gn_remote *r, void *host) { return gn_cuda_memory_fetch((gn_cuda_memory *)(void *)r, host); }
+
+static const gn_remote on_device = {attach, detach, run_attached, rebound, replay, time_attached, push, fetch};
+
+gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m)
+{
+    m->remote = on_device;
+    return &m->remote;
 }

@@ -25,6 +25,9 @@ GN_NODISCARD gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host)
 GN_NODISCARD gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host);
 int64_t gn_cuda_memory_bytes(const gn_cuda_memory *m); /* on the device: shadows and arena */
 
+/* For gn_artifact.remote; an artifact's remote_code is then a gn_cuda_kernel [n_code]. Alive as long as m. */
+gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m);
+
 /* Instances --------------------------------------------------------------------------------------------------------- */
 
 typedef struct gn_cuda_kernel { /* compiled, by its number in the artifact */
@@ -50,7 +53,7 @@ GN_NODISCARD gn_status *gn_cuda_instance_run(gn_cuda_instance *in);
 /* After gn_instance_rebind on the host's: shadows of what is bound now. A recorded run is updated by the next. */
 GN_NODISCARD gn_status *gn_cuda_instance_rebound(gn_cuda_instance *in);
 
-/* Milliseconds that launch k takes, alone on the device: the mean of `repeats`.  States change as by as many runs. */
-GN_NODISCARD gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int k, int repeats, double *ms);
+/* One run, launch by launch, each waited for; adds nanoseconds of the device to ns [n_launches of the artifact]. */
+GN_NODISCARD gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns);
 
 #endif
