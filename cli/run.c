@@ -76,11 +76,11 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     if (cli->opt.weights) GN_TRY(gn_session_load(s, cli->opt.weights));
     int64_t n = cli->opt.repeat > 0 ? cli->opt.repeat : 1;
     double *us = GN_NEW_N(cli->arena, double, n);
-    if (n > 1) gn_session_eval(s);
+    if (n > 1) GN_TRY(gn_session_eval(s));
     if (cli->opt.verbose) gn_instance_profile(s->build.eval.instance, true);
     for (int64_t k = 0; k < n; k++) {
         double t0 = gn_now_ms();
-        gn_session_eval(s);
+        GN_TRY(gn_session_eval(s));
         us[k] = (gn_now_ms() - t0) * 1e3;
     }
     if (cli->opt.verbose) gn_cli_profile("eval", &s->build.eval);

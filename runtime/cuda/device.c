@@ -152,8 +152,7 @@ void gn_cuda_device_close(gn_cuda_device *d)
     if (!d) return;
     const gn_cuda_driver *c = d->driver;
     void *context;
-    if (d->context) {
-        int entered = c->cuCtxPushCurrent_v2(d->context);
+    if (d->context && !c->cuCtxPushCurrent_v2(d->context)) {
         for (int k = 0; k < STAGES; k++) {
             if (d->stage[k].done) (void)c->cuEventDestroy_v2(d->stage[k].done);
             if (d->stage[k].bytes) (void)c->cuMemFreeHost(d->stage[k].bytes);
@@ -161,9 +160,9 @@ void gn_cuda_device_close(gn_cuda_device *d)
         for (int k = 0; k < 2; k++)
             if (d->mark[k]) (void)c->cuEventDestroy_v2(d->mark[k]);
         if (d->stream) (void)c->cuStreamDestroy_v2(d->stream);
-        if (!entered) (void)c->cuCtxPopCurrent_v2(&context);
-        (void)c->cuDevicePrimaryCtxRelease_v2(d->info.ordinal);
+        (void)c->cuCtxPopCurrent_v2(&context);
     }
+    if (d->context) (void)c->cuDevicePrimaryCtxRelease_v2(d->info.ordinal);
     gn_block_free(d);
 }
 
@@ -200,9 +199,9 @@ void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p)
 {
     void *context;
     if (!p) return;
-    int entered = d->driver->cuCtxPushCurrent_v2(d->context);
+    if (d->driver->cuCtxPushCurrent_v2(d->context)) return;
     (void)d->driver->cuMemFree_v2(p);
-    if (!entered) (void)d->driver->cuCtxPopCurrent_v2(&context);
+    (void)d->driver->cuCtxPopCurrent_v2(&context);
 }
 
 /* The next stage, when the copy that used it is over. */
@@ -315,9 +314,10 @@ void gn_cuda_module_free(gn_cuda_module *m)
     void *context;
     if (!m) return;
     const gn_cuda_driver *c = m->device->driver;
-    int entered = c->cuCtxPushCurrent_v2(m->device->context);
-    (void)c->cuModuleUnload(m->module);
-    if (!entered) (void)c->cuCtxPopCurrent_v2(&context);
+    if (!c->cuCtxPushCurrent_v2(m->device->context)) {
+        (void)c->cuModuleUnload(m->module);
+        (void)c->cuCtxPopCurrent_v2(&context);
+    }
     gn_block_free(m);
 }
 
@@ -422,9 +422,10 @@ void gn_cuda_graph_free(gn_cuda_graph *g)
     void *context;
     if (!g) return;
     const gn_cuda_driver *c = g->device->driver;
-    int entered = c->cuCtxPushCurrent_v2(g->device->context);
-    if (g->exec) (void)c->cuGraphExecDestroy(g->exec);
-    if (!entered) (void)c->cuCtxPopCurrent_v2(&context);
+    if (g->exec && !c->cuCtxPushCurrent_v2(g->device->context)) {
+        (void)c->cuGraphExecDestroy(g->exec);
+        (void)c->cuCtxPopCurrent_v2(&context);
+    }
     gn_block_free(g);
 }
 

@@ -149,7 +149,7 @@ typedef struct ready { /* a launch; arguments are the addresses of its values */
 struct gn_cuda_instance {
     gn_cuda_memory *memory;
     const gn_instance *host;
-    const gn_cuda_kernel *kernels;
+    const gn_cuda_code *kernels;
     gn_device_ptr *at, *held; /* [n_slots] addresses; those of shadows that this instance uses, 0: none */
     ready *ready;             /* [n_launches] */
     void *operands;           /* values and arguments of all */
@@ -219,7 +219,7 @@ static gn_status *count_blocks(gn_cuda_instance *in, int k)
     const gn_launch *l = &a->launches[k];
     int64_t trip = in->host->ready[k].trip;
     if (l->kind == GN_LAUNCH_COPY) return NULL;
-    const gn_cuda_kernel *c = &in->kernels[l->kernel];
+    const gn_cuda_code *c = &in->kernels[l->kernel];
     if (c->per_block < 1 || !c->function) GN_FAIL(GN_ERR_INTERNAL, "%s: kernel %d has no code", a->name, l->kernel);
     in->ready[k].blocks = trip / c->per_block + (trip % c->per_block != 0);
     if (in->ready[k].blocks > INT_MAX)
@@ -255,7 +255,7 @@ static gn_status *make_tables(gn_cuda_instance *in)
     return NULL;
 }
 
-gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_kernel *kernels,
+gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_code *kernels,
                                 gn_cuda_instance **out)
 {
     void *block;
@@ -296,7 +296,7 @@ static gn_status *launch(gn_cuda_instance *in, int k)
     gn_cuda_device *d = in->memory->device;
     if (l->kind == GN_LAUNCH_COPY) return gn_cuda_copy(d, r->value[0], r->value[1], in->host->ready[k].sym[0]);
     if (r->blocks == 0) return NULL;
-    const gn_cuda_kernel *c = &in->kernels[l->kernel];
+    const gn_cuda_code *c = &in->kernels[l->kernel];
     return gn_status_annotate(gn_cuda_launch(d, c->function, r->blocks, c->threads, r->argument), "%s: launch %d, %s",
                               a->name, k, l->name);
 }

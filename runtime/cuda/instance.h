@@ -25,23 +25,23 @@ GN_NODISCARD gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host)
 GN_NODISCARD gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host);
 int64_t gn_cuda_memory_bytes(const gn_cuda_memory *m); /* on the device: shadows and arena */
 
-/* For gn_artifact.remote; an artifact's remote_code is then a gn_cuda_kernel [n_code]. Alive as long as m. */
+/* For gn_artifact.remote; an artifact's remote_code is then a gn_cuda_code [n_code]. Alive as long as m. */
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m);
 
 /* Instances --------------------------------------------------------------------------------------------------------- */
 
-typedef struct gn_cuda_kernel { /* compiled, by its number in the artifact */
+typedef struct gn_cuda_code { /* compiled, by its number in the artifact */
     void *function;
     int threads;       /* of a block */
     int64_t per_block; /* iterations of the THREAD loop that a block runs */
-} gn_cuda_kernel;
+} gn_cuda_code;
 
 typedef struct gn_cuda_instance gn_cuda_instance;
 
 /* `host` and `kernels` [n_code of its artifact] are borrowed.  Copies to the device what launches read and is not there yet.
  * A kernel's arguments are the addresses of its buffers, then its symbols, as 64-bit integers.
  * GN_ERR_NOMEM says what takes how much and what is free. */
-GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_kernel *kernels,
+GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_code *kernels,
                                              gn_cuda_instance **out);
 /* Shadows that no other instance uses end with it: fetch states that were trained before. NULL is fine. */
 void gn_cuda_instance_free(gn_cuda_instance *in);

@@ -54,6 +54,7 @@ static gn_compile_options options_of(builder *z, bool fixed)
     o.code.cpu = z->opt.cpu;
     o.code.off = z->opt.without.decisions;
     o.code.cache = z->opt.cache;
+    if (z->opt.target) o.limits = &z->opt.target->limits;
     return o;
 }
 
@@ -91,6 +92,8 @@ static gn_status *make_code(builder *z)
     gn_compiled *all[GN_BUILD_PROGRAMS];
     int n = gn_build_programs(b, all);
     gn_compile_options o = options_of(z, false);
+    if (z->opt.target)
+        return gn_compile_remote(z->arena, n, all, gn_is_on(o.code.off, GN_DO_SHARE_CODE), z->opt.target, &b->code);
     if (z->opt.objects) return gn_compile_objects(z->arena, n, all, &o.code, &b->objects, &b->code);
     return gn_compile_code(z->arena, n, all, &o.code, &b->image, &b->code);
 }

@@ -6,6 +6,7 @@
 
 #include "driver/compile.h"
 #include "driver/mode.h"
+#include "driver/target.h"
 #include "frontend/frontend.h"
 #include "runtime/pair.h"
 #include "runtime/state.h"
@@ -42,6 +43,7 @@ typedef struct gn_build_options {
     int n_hints;        /* sizes to expect, for schedules */
     const low_hint *hints;
     struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none */
+    gn_target *target;      /* that is compiled for and run on; NULL: this processor */
 } gn_build_options;
 
 typedef struct gn_build {

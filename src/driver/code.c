@@ -162,24 +162,28 @@ static gn_status *get_objects(job *j, gn_image **image)
 
 /* All ---------------------------------------------------------------------------------------------------------------- */
 
-/* Distinct kernels of all programs; which[]: of every launch, the number of its kernel among them. */
-static void find_distinct(job *j, int n, gn_compiled *const *programs, int *which)
+gn_distinct gn_find_distinct(gn_arena *a, int n, gn_compiled *const *programs, bool share)
 {
-    int at = 0;
+    int room = 1, at = 0;
+    for (int p = 0; p < n; p++) room += programs[p]->n_kernels;
+    gn_distinct d = {.kernels = GN_NEW_N(a, const kir_kernel *, room),
+                     .text = GN_NEW_N(a, const char *, room),
+                     .which = GN_NEW_N(a, int, room)};
     gn_map seen;
-    gn_map_init(&seen, j->arena);
+    gn_map_init(&seen, a);
     for (int p = 0; p < n; p++) {
         for (int k = 0; k < programs[p]->n_kernels; k++) {
-            const char *text = canonical(j->arena, programs[p]->kernels[k]);
-            const uint32_t *found = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(&seen, text) : NULL;
+            const char *text = canonical(a, programs[p]->kernels[k]);
+            const uint32_t *found = share ? gn_map_find(&seen, text) : NULL;
             if (!found) {
-                found = gn_map_put(&seen, text, (uint32_t)j->n);
-                j->text[j->n] = text;
-                j->kernels[j->n++] = programs[p]->kernels[k];
+                found = gn_map_put(&seen, text, (uint32_t)d.n);
+                d.text[d.n] = text;
+                d.kernels[d.n++] = programs[p]->kernels[k];
             }
-            which[at++] = (int)*found;
+            d.which[at++] = (int)*found;
         }
     }
+    return d;
 }
 
 static job new_job(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
@@ -188,11 +192,13 @@ static job new_job(gn_arena *a, int n, gn_compiled *const *programs, const gn_co
     *report = (gn_code_report){0};
     for (int p = 0; p < n; p++) report->kernels += programs[p]->n_kernels;
     int room = report->kernels + 1;
-    *which = GN_NEW_N(a, int, room);
+    gn_distinct d = gn_find_distinct(a, n, programs, gn_is_on(opt->off, GN_DO_SHARE_CODE));
+    *which = d.which;
     job j = {.arena = a,
              .opt = opt,
-             .kernels = GN_NEW_N(a, const kir_kernel *, room),
-             .text = GN_NEW_N(a, const char *, room),
+             .n = d.n,
+             .kernels = d.kernels,
+             .text = d.text,
              .parts = GN_NEW_N(a, const char *, room),
              .keys = GN_NEW_N(a, gn_key, room),
              .objects = GN_NEW_N(a, gn_code_object, room),
@@ -200,7 +206,6 @@ static job new_job(gn_arena *a, int n, gn_compiled *const *programs, const gn_co
              .which = GN_NEW_N(a, int, room),
              .some = GN_NEW_N(a, const kir_kernel *, room),
              .made = GN_NEW_N(a, gn_code_object, room)};
-    find_distinct(&j, n, programs, *which);
     report->distinct = j.n;
     return j;
 }

@@ -4,7 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-void gn_session_eval(gn_session *s) { gn_instance_run(s->build.eval.instance); }
+gn_status *gn_session_eval(gn_session *s)
+{
+    gn_instance_run(s->build.eval.instance);
+    return gn_instance_fetch(s->build.eval.instance, "out");
+}
 
 const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
@@ -31,18 +35,23 @@ typedef struct best {
     gn_state weights;
 } best;
 
-static double loss_of(const gn_unit *u)
+/* Runs the unit, waits for it and reads its loss. */
+static gn_status *run_loss(const gn_unit *u, double *out)
 {
+    gn_instance_run(u->instance);
+    GN_TRY(gn_instance_fetch(u->instance, "loss"));
     const float *loss = gn_instance_output(u->instance, "loss", NULL);
-    return loss ? (double)*loss : NAN;
+    *out = loss ? (double)*loss : NAN;
+    return NULL;
 }
 
-static void measure(gn_session *s, gn_epoch *e)
+static gn_status *measure(gn_session *s, gn_epoch *e)
 {
-    gn_session_eval(s);
+    GN_TRY(gn_session_eval(s));
     e->train_acc = gn_session_accuracy(s, s->data->train_mask);
     e->val_acc = gn_session_accuracy(s, s->data->val_mask);
     e->test_acc = gn_session_accuracy(s, s->data->test_mask);
+    return NULL;
 }
 
 /* Is this epoch to be chosen, and is it an improvement that resets patience?  By one figure: both when it is strictly
@@ -65,10 +74,7 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
     const gn_train_spec *t = &s->model->train;
     double loss = INFINITY;
     bool chosen, improved;
-    if (t->monitor_loss && s->build.val_loss.instance) {
-        gn_instance_run(s->build.val_loss.instance);
-        loss = loss_of(&s->build.val_loss);
-    }
+    if (t->monitor_loss && s->build.val_loss.instance) GN_TRY(run_loss(&s->build.val_loss, &loss));
     judge(t, b, e->val_acc, loss, &chosen, &improved);
     if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
     if (loss < b->loss) b->loss = loss;
@@ -80,6 +86,7 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
     b->val = e->val_acc;
     b->test = e->test_acc;
     b->epoch = e->epoch;
+    GN_TRY(gn_session_pull(s));
     if (b->weights.n) return gn_state_restore(&b->weights, &s->state);
     return gn_state_snapshot(&s->state, &b->weights);
 }
@@ -95,21 +102,16 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     out->step_us = step_us;
     out->loss = NAN;
     for (int64_t k = 0; k < n && !stop; k++) {
-        double t0 = gn_now_ms();
-        gn_instance_run(s->build.step.instance);
+        double t0 = gn_now_ms(), loss;
+        GN_TRY(run_loss(&s->build.step, &loss));
         if (k < MAX_STEPS) step_us[out->n_steps++] = (gn_now_ms() - t0) * 1e3;
-        gn_epoch e = {.epoch = k + 1,
-                      .epochs = n,
-                      .loss = loss_of(&s->build.step),
-                      .train_acc = NAN,
-                      .val_acc = NAN,
-                      .test_acc = NAN};
+        gn_epoch e = {.epoch = k + 1, .epochs = n, .loss = loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
         out->loss = e.loss;
         out->epochs = k + 1;
         if (!isfinite(e.loss))
             GN_FAIL(GN_ERR_MODEL, "the loss is %g after epoch %lld: try a smaller learning rate or gradient clipping",
                     e.loss, (long long)e.epoch);
-        if (choose || each) measure(s, &e);
+        if (choose || each) GN_TRY(measure(s, &e));
         if (choose) GN_TRY(select_best(s, &e, b, &stop));
         if (each) each(ctx, &e);
     }
@@ -126,10 +128,11 @@ gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, 
     if (s->opt.weights) GN_TRY(gn_session_load(s, s->opt.weights));
     gn_status *status = epochs(s, each, ctx, out, &b);
     if (!status && b.any && s->model->train.select_best) status = gn_state_restore(&s->state, &b.weights);
+    if (!status && b.any && s->model->train.select_best) status = gn_session_push(s);
     gn_state_free(&b.weights);
     if (status) return status;
     gn_epoch last = {.epoch = out->epochs};
-    measure(s, &last);
+    GN_TRY(measure(s, &last));
     bool chosen = b.any && s->model->train.select_best;
     out->train_acc = chosen ? b.train : last.train_acc;
     out->val_acc = chosen ? b.val : last.val_acc;

@@ -70,7 +70,8 @@ static gn_status *compile_all(gn_session *s)
                           .cpu = s->opt.cpu,
                           .pass_limit = s->opt.pass_limit,
                           .without = s->opt.without,
-                          .cache = s->opt.cache};
+                          .cache = s->opt.cache,
+                          .target = s->opt.target};
     if (o.train && o.fixed) {
         GN_TRY(gn_count_levels(s->graph, s->data->train_mask, &o.train_levels));
         GN_TRY(gn_count_levels(s->graph, s->data->val_mask, &o.val_levels));
@@ -265,7 +266,25 @@ void gn_session_free(gn_session *s)
     gn_dataset_free(s->data);
 }
 
-gn_status *gn_session_reset(gn_session *s, uint64_t seed) { return gn_model_reset(s->model, &s->state, seed); }
+gn_status *gn_session_push(const gn_session *s)
+{
+    gn_remote *r = s->opt.target ? s->opt.target->remote : NULL;
+    for (int k = 0; r && k < s->state.n; k++) GN_TRY(r->push(r, s->state.tensors[k].data));
+    return NULL;
+}
+
+gn_status *gn_session_pull(const gn_session *s)
+{
+    gn_remote *r = s->opt.target ? s->opt.target->remote : NULL;
+    for (int k = 0; r && k < s->state.n; k++) GN_TRY(r->fetch(r, s->state.tensors[k].data));
+    return NULL;
+}
+
+gn_status *gn_session_reset(gn_session *s, uint64_t seed)
+{
+    GN_TRY(gn_model_reset(s->model, &s->state, seed));
+    return gn_session_push(s);
+}
 
 static int64_t csr_bytes(const gn_csr *m) { return m ? (m->rows + 1) * 8 + m->nnz * 8 : 0; }
 

@@ -32,6 +32,7 @@ typedef struct gn_session_options {
     bool objects;           /* with no_code: machine code as objects */
     const char *cpu;        /* that is compiled for; NULL: this one */
     struct gn_cache *cache; /* of compiled kernels; NULL: none. Must outlive gn_session_new alone */
+    gn_target *target;      /* where it runs; NULL: on this processor. Must outlive the session */
 } gn_session_options;
 
 typedef struct gn_session {
@@ -60,7 +61,7 @@ GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);
 GN_NODISCARD gn_status *gn_session_save(const gn_session *s, const char *path);
 GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
 
-void gn_session_eval(gn_session *s); /* runs the forward pass */
+GN_NODISCARD gn_status *gn_session_eval(gn_session *s); /* runs the forward pass; fails on a device alone */
 /* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v). */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }

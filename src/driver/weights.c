@@ -108,8 +108,17 @@ gn_status *gn_weights_load(const gn_model *m, gn_state *s, const char *path)
     return status;
 }
 
-gn_status *gn_session_save(const gn_session *s, const char *path) { return gn_weights_save(s->model, &s->state, path); }
-gn_status *gn_session_load(gn_session *s, const char *path) { return gn_weights_load(s->model, &s->state, path); }
+gn_status *gn_session_save(const gn_session *s, const char *path)
+{
+    GN_TRY(gn_session_pull(s));
+    return gn_weights_save(s->model, &s->state, path);
+}
+
+gn_status *gn_session_load(gn_session *s, const char *path)
+{
+    GN_TRY(gn_weights_load(s->model, &s->state, path));
+    return gn_session_push(s);
+}
 
 /* States ------------------------------------------------------------------------------------------------------------ */
 

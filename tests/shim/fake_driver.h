@@ -2,7 +2,7 @@
 #ifndef TESTS_CUDA_FAKE_DRIVER_H
 #define TESTS_CUDA_FAKE_DRIVER_H
 
-/* The `nth` call from now of `function` (NULL: of any that can fail) gives `result`; 0 for nth: none does. */
+/* The `nth` call from now of `function` (NULL: of any but cuCtxPushCurrent_v2) gives `result`; 0 for nth: none does. */
 typedef void fake_fail_fn(const char *function, int nth, int result);
 typedef int fake_calls_fn(const char *function); /* since the last fake_fail; NULL: of all */
 typedef int fake_alive_fn(void);                 /* allocations, streams, events, modules, graphs, contexts held */

@@ -1,0 +1,33 @@
+/* A target for sessions: the fake driver, and the host's compiler for kernels (cuda_host.h). */
+#ifndef TESTS_SHIM_FAKE_TARGET_H
+#define TESTS_SHIM_FAKE_TARGET_H
+
+#include "driver/target.h"
+#include "shim/fake_driver.h"
+#include "support/cuda_host.h"
+
+enum { FAKE_MODULES = 8 };
+
+typedef struct fake_module {
+    fake_image image; /* first: what the driver loads */
+    cuda_host *host;
+    int n;
+    int *n_buffers, *n_syms;
+    gn_cuda_module *module;
+} fake_module;
+
+typedef struct fake_target {
+    gn_target target; /* first: what loads code as a target is this */
+    gn_cuda_driver *driver;
+    gn_cuda_device *device;
+    gn_cuda_memory *memory;
+    fake_module *module[FAKE_MODULES];
+    int n_modules;
+} fake_target;
+
+GN_NODISCARD gn_status *fake_target_open(fake_target *t);
+void fake_target_close(fake_target *t);
+void fake_module_free(fake_module *m);
+void *fake_symbol(const fake_target *t, const char *name); /* fake_fail, ... */
+
+#endif

@@ -1,0 +1,163 @@
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: fake_target.c ../support/cuda_host.c */
+/* timeout: 900 */
+/* Models trained and run on a device: the fake driver, with kernels that the host runs. */
+#include "driver/session.h"
+#include "shim/fake_target.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPOCHS = 4, MOST = 1024 };
+
+typedef struct result {
+    double loss;
+    int64_t n;
+    float logits[MOST];
+} result;
+
+static void succeeds(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(s)); }
+
+static char *sample(gn_arena *a, const char *name)
+{
+    const char *root = getenv("GNNC_SOURCE_DIR");
+    return gn_arena_printf(a, "%s/samples/%s.gnn", root ? root : ".", name);
+}
+
+static gn_session_options options(gn_arena *a, const char *name, gn_mode mode, gn_target *target)
+{
+    gn_session_options o = {.path = sample(a, name), .mode = mode, .threads = 1, .seed = 3, .epochs = EPOCHS};
+    o.pass_limit = -1;
+    o.train = o.keep_static = true;
+    o.target = target;
+    return o;
+}
+
+static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
+{
+    gn_session *s;
+    gn_fit fit;
+    int64_t classes;
+    GN_TRY(gn_session_new(a, o, &s));
+    gn_status *status = gn_session_fit(s, 3, NULL, NULL, &fit);
+    if (!status) status = gn_session_eval(s);
+    if (!status) {
+        const float *logits = gn_session_logits(s, &classes);
+        out->loss = fit.loss;
+        out->n = s->data->n_nodes * classes;
+        ck_assert_int_le(out->n, MOST);
+        memcpy(out->logits, logits, (size_t)out->n * sizeof *logits);
+    }
+    gn_session_free(s);
+    return status;
+}
+
+static void nothing_left(const fake_target *t)
+{
+    fake_alive_fn *alive;
+    fake_fault_fn *fault;
+    void *at = fake_symbol(t, "fake_alive");
+    memcpy(&alive, &at, sizeof at);
+    at = fake_symbol(t, "fake_fault");
+    memcpy(&fault, &at, sizeof at);
+    ck_assert_msg(!fault(), "%s", fault());
+    ck_assert_int_eq(alive(), 0);
+}
+
+static result on_device(const char *name, gn_mode mode)
+{
+    gn_arena a;
+    fake_target t;
+    result r = {0};
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    gn_session_options o = options(&a, name, mode, &t.target);
+    succeeds(train(&a, &o, &r));
+    fake_target_close(&t);
+    nothing_left(&t);
+    gn_arena_free(&a);
+    return r;
+}
+
+static void close_to(const result *a, const result *b)
+{
+    ck_assert_int_eq(a->n, b->n);
+    ck_assert_int_gt(a->n, 0);
+    ck_assert_msg(fabs(a->loss - b->loss) <= 1e-4 * (1 + fabs(b->loss)), "losses %g and %g", a->loss, b->loss);
+    for (int64_t k = 0; k < a->n; k++)
+        ck_assert_msg(fabsf(a->logits[k] - b->logits[k]) <= 1e-3f * (1 + fabsf(b->logits[k])), "logit %lld: %g and %g",
+                      (long long)k, (double)a->logits[k], (double)b->logits[k]);
+}
+
+static const char *const samples[] = {"gcn", "gat", "sage", "gin"};
+enum { SAMPLES = sizeof samples / sizeof *samples };
+
+/* Launch by launch, recorded, and on this processor. */
+START_TEST(trains)
+{
+    result plain = on_device(samples[_i], GN_MODE_DEFAULT), recorded = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD);
+    ck_assert_mem_eq(&plain, &recorded, sizeof plain);
+#if GNNC_HAVE_LLVM
+    gn_arena a;
+    result here = {0};
+    gn_arena_init(&a);
+    gn_session_options o = options(&a, samples[_i], GN_MODE_DEFAULT, NULL);
+    succeeds(train(&a, &o, &here));
+    close_to(&plain, &here);
+    gn_arena_free(&a);
+#else
+    result eager = on_device(samples[_i], GN_MODE_EAGER);
+    close_to(&plain, &eager);
+#endif
+}
+END_TEST
+
+/* Whatever call of the driver fails: an error, and nothing is left. */
+START_TEST(every_error)
+{
+    gn_arena a;
+    fake_target t;
+    fake_fail_fn *order;
+    result r;
+    int failed = 0, step = 1;
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    void *at = fake_symbol(&t, "fake_fail");
+    memcpy(&order, &at, sizeof at);
+    for (int nth = 1;; nth += step) {
+        gn_session_options o = options(&a, "gcn", GN_MODE_REDUCE_OVERHEAD, &t.target);
+        o.epochs = 1;
+        order(NULL, nth, 1);
+        gn_status *s = train(&a, &o, &r);
+        order(NULL, 0, 0);
+        while (t.n_modules) fake_module_free(t.module[--t.n_modules]);
+        failed += s != NULL;
+        if (s) ck_assert_msg(strstr(gn_status_message(s), "CUDA_ERROR"), "%s", gn_status_message(s));
+        bool over = !s;
+        gn_status_free(s);
+        if (over) break;
+        step = 1 + nth / 12; /* later ones are much alike */
+    }
+    ck_assert_int_gt(failed, 20);
+    fake_target_close(&t);
+    nothing_left(&t);
+    gn_arena_free(&a);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("session");
+    tcase_set_timeout(t, 600);
+    tcase_add_loop_test(t, trains, 0, SAMPLES);
+    tcase_add_test(t, every_error);
+    Suite *suite = suite_create("cuda_session");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
