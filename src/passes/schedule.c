@@ -56,12 +56,12 @@ static void add_gathered(gathering *z, gir_id v, bool far)
         if (gir_type_of(p, gir_in(p, v, k))->space) add_gathered(z, gir_in(p, v, k), far);
 }
 
-/* How many edges ahead to ask for the rows that edges gather: so many that about 16 kB are under way, which is what a
- * core can wait for at a time.  Declines where all rows that may be gathered fit the second-level cache, and where how many there
+/* How many edges ahead to ask for the rows that edges gather: so many that about 32 kB are under way to the
+ * second-level cache.  Declines where all rows that may be gathered fit the second-level cache, and where how many there
  * are is not known; and for back ends whose lanes share memory, which have other work to do while they wait. */
 static int64_t edges_ahead(const low_options *opt, const fusion *f, const region *r)
 {
-    enum { UNDER_WAY = 16384, LEAST = 8, MOST = 32 };
+    enum { UNDER_WAY = 32768, LEAST = 8, MOST = 32 };
     const low_hint *h = r->graph ? hint_of(opt, f->p, r->graph) : NULL;
     gathering z = {.f = f, .region = (int)(r - f->regions.p)};
     if (!h || opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_PREFETCH)) return 0;

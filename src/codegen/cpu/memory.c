@@ -197,6 +197,7 @@ void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value)
     cg_scatter(c, m, index, raw);
 }
 
+/* To the second-level cache: the first has too few lines for what is asked for ahead, and too few buffers for misses. */
 void cg_prefetch(cg *c, int buffer, const cg_val *index)
 {
     cg_mem m = cg_buffer(c, buffer);
@@ -208,7 +209,7 @@ void cg_prefetch(cg *c, int buffer, const cg_val *index)
     }
     int lines = 0;
     for (int64_t at = low; at <= high && lines < 4; at += 64 / size, lines++) {
-        LLVMValueRef args[] = {cg_address(c, &m, index->v, at), cg_i32(c, 0), cg_i32(c, 3), cg_i32(c, 1)};
+        LLVMValueRef args[] = {cg_address(c, &m, index->v, at), cg_i32(c, 0), cg_i32(c, 2), cg_i32(c, 1)};
         cg_intrinsic(c, "llvm.prefetch", &c->ptr, 1, args, 4);
     }
 }
