@@ -94,18 +94,24 @@ const size_t ${symbol}_count = ${count};
   target_include_directories(gnnc_embedded_${name} PRIVATE "${CMAKE_SOURCE_DIR}/src")
 endfunction()
 
-# gnnc_code_id(<globs>): gnnc_embedded_code_id, with `const char gn_code_id[]`, a digest of the files.
+# gnnc_code_id(CODE <globs> RULES <globs>): gnnc_embedded_code_id, with `const char gn_code_id[]` and `gn_rules_id[]`,
+# digests of the files.
 function(gnnc_code_id)
-  list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/")
-  file(GLOB files RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 0 id "" "" "CODE;RULES")
+  set(paths "")
+  foreach(kind IN ITEMS CODE RULES)
+    list(TRANSFORM id_${kind} PREPEND "${CMAKE_SOURCE_DIR}/")
+    file(GLOB files_${kind} RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS ${id_${kind}})
+    list(TRANSFORM files_${kind} PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE more)
+    list(APPEND paths ${more})
+  endforeach()
   set(c "${GNNC_GEN_DIR}/code_id.c")
-  list(TRANSFORM files PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE paths)
   add_custom_command(
     OUTPUT "${c}"
-    COMMAND ${CMAKE_COMMAND} "-DROOT=${CMAKE_SOURCE_DIR}" "-DFILES=${files}" "-DOUT=${c}" -P
-            "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
+    COMMAND ${CMAKE_COMMAND} "-DROOT=${CMAKE_SOURCE_DIR}" "-DCODE=${files_CODE}" "-DRULES=${files_RULES}" "-DOUT=${c}"
+            -P "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
     DEPENDS ${paths} "${CMAKE_SOURCE_DIR}/cmake/code_id.cmake"
-    COMMENT "Digest of the code generator"
+    COMMENT "Digests of the compiler"
     VERBATIM)
   add_library(gnnc_embedded_code_id STATIC "${c}")
 endfunction()

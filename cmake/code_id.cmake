@@ -1,12 +1,19 @@
-# A digest of sources as a C string: cmake -DROOT=<folder> -DFILES=<files;...> -DOUT=<file.c> -P cmake/code_id.cmake
-set(all "")
-list(SORT FILES)
-foreach(file IN LISTS FILES)
-  file(SHA256 "${ROOT}/${file}" digest)
-  string(APPEND all "${file} ${digest}\n")
-endforeach()
-string(SHA256 digest "${all}")
-file(WRITE "${OUT}" "/* Generated: a digest of the sources that decide what code a kernel becomes. */
-extern const char gn_code_id[];
-const char gn_code_id[] = \"${digest}\";
+# Digests of sources as C strings:
+#   cmake -DROOT=<folder> -DCODE=<files;...> -DRULES=<files;...> -DOUT=<file.c> -P cmake/code_id.cmake
+function(digest_of out)
+  set(all "")
+  list(SORT ARGN)
+  foreach(file IN LISTS ARGN)
+    file(SHA256 "${ROOT}/${file}" digest)
+    string(APPEND all "${file} ${digest}\n")
+  endforeach()
+  string(SHA256 digest "${all}")
+  set(${out} "${digest}" PARENT_SCOPE)
+endfunction()
+digest_of(code ${CODE})
+digest_of(rules ${RULES})
+file(WRITE "${OUT}" "/* Generated: digests of the sources that decide what code a kernel becomes, and what kernels a model becomes. */
+extern const char gn_code_id[], gn_rules_id[];
+const char gn_code_id[] = \"${code}\";
+const char gn_rules_id[] = \"${rules}\";
 ")

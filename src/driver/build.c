@@ -31,17 +31,27 @@ static void note_pass(void *ctx, const char *pass, const gir_program *in, const 
     if (any) GN_PUSH(z->arena, z->out->notes, n);
 }
 
+static void take_pick(gn_compile_options *o, const gn_pick *p)
+{
+    if (!p) return;
+    o->pass.without.passes |= p->without.passes;
+    o->pass.without.decisions |= p->without.decisions;
+    o->tuning = &p->schedule;
+}
+
 /* `fixed`: data are the same in every run, as they are while a model trains. */
-static gn_compile_options options_of(builder *z, bool fixed)
+static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
 {
     static const char *const sparse[] = {"x"};
     static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
     gn_compile_options o = {.index = z->opt.index, .n_hints = z->opt.n_hints, .hints = z->opt.hints};
-    o.pass.fixed = data;
-    o.pass.n_fixed = fixed && gn_is_on(z->opt.without.decisions, GN_DO_HOIST) ? sizeof data / sizeof *data : 0;
-    o.pass.sparse = sparse;
     o.pass.without = z->opt.without;
-    bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(z->opt.without.decisions, GN_DO_SPARSE);
+    take_pick(&o, z->opt.pick[unit]);
+    gn_switches off = o.pass.without.decisions;
+    o.pass.fixed = data;
+    o.pass.n_fixed = fixed && gn_is_on(off, GN_DO_HOIST) ? sizeof data / sizeof *data : 0;
+    o.pass.sparse = sparse;
+    bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(off, GN_DO_SPARSE);
     o.pass.n_sparse = sparse_on && z->opt.sparse;
     o.pass.limit = z->opt.pass_limit;
     o.pass.eager = eager;
@@ -52,7 +62,7 @@ static gn_compile_options options_of(builder *z, bool fixed)
     o.code.sanitize = z->opt.sanitize || sanitized;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
     o.code.cpu = z->opt.cpu;
-    o.code.off = z->opt.without.decisions;
+    o.code.off = off;
     o.code.cache = z->opt.cache;
     if (z->opt.target) o.limits = &z->opt.target->limits;
     return o;
@@ -60,10 +70,13 @@ static gn_compile_options options_of(builder *z, bool fixed)
 
 /* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
  * where it finds little left to do. */
-static gn_status *compile_unit(builder *z, const gir_program *p, bool keep_data, int levels, gn_unit *u)
+static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, int levels, gn_unit *u)
 {
-    if (!p) return NULL;
-    gn_compile_options o = options_of(z, keep_data);
+    const gn_pick *pick = z->opt.pick[id];
+    if (!p || z->opt.skip >> id & 1) return NULL;
+    u->one_region = pick && pick->one_region >= 0 ? pick->one_region : gn_modes[z->opt.mode].one_region;
+    u->threads = pick ? pick->threads : 0;
+    gn_compile_options o = options_of(z, id, id != GN_UNIT_EVAL && z->opt.fixed);
     gir_program *whole, *prepare, *rest;
     o.pass.levels = levels;
     GN_TRY(gn_passes_run(z->arena, p, &o.pass, &z->out->pass_count, &whole));
@@ -86,16 +99,17 @@ int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS])
     return n;
 }
 
-static gn_status *make_code(builder *z)
+gn_status *gn_build_code(gn_arena *a, const gn_build_options *opt, gn_build *b)
 {
-    gn_build *b = z->out;
+    builder z = {.arena = a, .opt = *opt, .out = b};
     gn_compiled *all[GN_BUILD_PROGRAMS];
     int n = gn_build_programs(b, all);
-    gn_compile_options o = options_of(z, false);
-    if (z->opt.target)
-        return gn_compile_remote(z->arena, n, all, gn_is_on(o.code.off, GN_DO_SHARE_CODE), z->opt.target, &b->code);
-    if (z->opt.objects) return gn_compile_objects(z->arena, n, all, &o.code, &b->objects, &b->code);
-    return gn_compile_code(z->arena, n, all, &o.code, &b->image, &b->code);
+    gn_compile_options o = options_of(&z, GN_UNIT_EVAL, false);
+    o.code.off = opt->without.decisions;
+    if (opt->target)
+        return gn_compile_remote(a, n, all, gn_is_on(o.code.off, GN_DO_SHARE_CODE), opt->target, &b->code);
+    if (opt->objects) return gn_compile_objects(a, n, all, &o.code, &b->objects, &b->code);
+    return gn_compile_code(a, n, all, &o.code, &b->image, &b->code);
 }
 
 gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out)
@@ -103,17 +117,16 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     builder z = {.arena = a, .opt = *opt, .out = out};
     double t0 = gn_now_ms();
     *out = (gn_build){0};
-    out->eval.one_region = out->step.one_region = out->val_loss.one_region = gn_modes[opt->mode].one_region;
-    GN_TRY(compile_unit(&z, m->eval, false, 0, &out->eval));
-    if (opt->train) {
-        gn_pass_options o = options_of(&z, opt->fixed).pass;
+    GN_TRY(compile_unit(&z, m->eval, GN_UNIT_EVAL, 0, &out->eval));
+    if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {
+        gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
         o.levels = opt->train_levels;
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
-        GN_TRY(compile_unit(&z, out->step_gir, opt->fixed, 0, &out->step));
-        if (m->val_loss)
-            GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), opt->fixed, opt->val_levels, &out->val_loss));
+        GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, 0, &out->step));
     }
-    if (!opt->no_code || opt->objects) GN_TRY(make_code(&z));
+    if (opt->train && m->val_loss)
+        GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), GN_UNIT_VAL_LOSS, opt->val_levels, &out->val_loss));
+    if (!opt->no_code || opt->objects) GN_TRY(gn_build_code(a, opt, out));
     out->ms = gn_now_ms() - t0;
     return NULL;
 }

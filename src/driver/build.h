@@ -18,10 +18,21 @@ typedef struct gn_pass_note {
     int change[GIR_OP_COUNT];
 } gn_pass_note;
 
+/* What is done with one program besides what rules say: a tuner's word (tune.h). */
+typedef struct gn_pick {
+    gn_without without; /* also left out */
+    low_tuning schedule;
+    int threads;    /* that run it; 0: all of the session's */
+    int one_region; /* 0, 1; -1: as the mode says */
+} gn_pick;
+
+typedef enum gn_unit_id { GN_UNIT_EVAL, GN_UNIT_STEP, GN_UNIT_VAL_LOSS, GN_UNITS } gn_unit_id;
+
 typedef struct gn_unit {              /* one program, compiled and (see gn_unit_bind) bound */
     gn_compiled *code, *prepare_code; /* prepare: NULL when nothing can be computed ahead */
     gn_instance *instance, *prepare;
     bool one_region; /* a run is one parallel region */
+    int threads;     /* that run it; 0: all there are */
     double prepare_ms;
 } gn_unit;
 
@@ -44,6 +55,8 @@ typedef struct gn_build_options {
     const low_hint *hints;
     struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none */
     gn_target *target;      /* that is compiled for and run on; NULL: this processor */
+    unsigned skip;                 /* bit set of gn_unit_id: not made at all */
+    const gn_pick *pick[GN_UNITS]; /* NULL: as rules say */
 } gn_build_options;
 
 typedef struct gn_build {
@@ -66,6 +79,9 @@ GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_
 /* Programs of all units, those that there are, in the order in which they are compiled; how many. */
 enum { GN_BUILD_PROGRAMS = 6 };
 int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS]);
+
+/* Machine code for what was built with no_code; same arena and options. */
+GN_NODISCARD gn_status *gn_build_code(gn_arena *a, const gn_build_options *opt, gn_build *b);
 
 /* A loss program without its other outputs but what training updates: logits are there to be looked at, but nobody does
  * after a step, and asking for them asks for all rows. */

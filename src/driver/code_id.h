@@ -4,5 +4,7 @@
 #define GN_DRIVER_CODE_ID_H
 
 extern const char gn_code_id[];
+/* Likewise of those that decide what kernels a model becomes: what was tuned for another state is not for this one. */
+extern const char gn_rules_id[];
 
 #endif

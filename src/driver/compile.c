@@ -53,6 +53,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
         .limits = opt->limits ? *opt->limits : gn_cpu_limits(opt->code.cpu), .index = opt->index, .off = off};
     lo.n_hints = opt->n_hints;
     lo.hints = opt->hints;
+    lo.tuning = opt->tuning;
     GN_TRY(gn_lower(a, c->f, &lo, &c->low));
     if (gn_is_on(off, GN_DO_ORDER)) gn_order_launches(a, c->low);
     collect_kernels(a, c);

@@ -4,6 +4,7 @@
 
 #include "codegen/backend.h"
 #include "passes/passes.h"
+#include "passes/tuning.h"
 #include "runtime/artifact.h"
 
 typedef struct gn_compile_options {
@@ -11,8 +12,9 @@ typedef struct gn_compile_options {
     gn_codegen_options code;
     gn_elem index; /* of graph arrays: I32 unless a count needs I64 */
     int n_hints;
-    const low_hint *hints;   /* sizes of graphs and sparse inputs, where they are known */
-    const gn_limits *limits; /* what schedules are made for; NULL: those of code.cpu */
+    const low_hint *hints;    /* sizes of graphs and sparse inputs, where they are known */
+    const low_tuning *tuning; /* other schedules for some regions; NULL: those that rules make */
+    const gn_limits *limits;  /* what schedules are made for; NULL: those of code.cpu */
 } gn_compile_options;
 
 typedef struct gn_compiled {

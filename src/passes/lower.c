@@ -4,6 +4,7 @@
 #include "passes/lower_impl.h"
 
 #include "passes/passes.h"
+#include "passes/tuning.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -298,7 +299,7 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
     for (uint32_t r = 0; r < f->regions.n && !L->error; r++) {
         L->region = (int)r;
         L->r = &f->regions.p[r];
-        L->sched = low_schedule_default(opt, f, L->r);
+        L->sched = low_schedule_of(opt, f, L->r);
         for (uint32_t v = 0; v < f->p->nodes.n; v++) L->cost[v] = -1;
         switch (L->r->kind) {
         case RG_ROWS: low_rows(L); break;

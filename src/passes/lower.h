@@ -91,6 +91,7 @@ typedef struct low_options {
     gn_switches off; /* decisions that are switched off */
     int n_hints;
     const low_hint *hints;
+    const struct low_tuning *tuning; /* other schedules for some regions (tuning.h); NULL: those that rules make */
 } low_options;
 
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);

@@ -1,5 +1,6 @@
 #include "support/run_compiled.h"
 
+#include "base/philox.h"
 #include "runtime/fill.h"
 #include "support/cuda_host.h"
 #include "support/run_data.h"
@@ -16,6 +17,7 @@ const run_mode run_modes[RUN_ALL_MODES] = {
     {.name = "split, sparse, small caches, 8 lanes", .sparse = true, .split = true, .small = true, .cpu = "x86-64-v3"},
     {.name = "eager, sparse, 4 lanes", .eager = true, .sparse = true, .cpu = "x86-64-v2"},
     {.name = "some left out, small caches", .sparse = true, .split = true, .some = true, .small = true},
+    {.name = "schedules drawn at random, sparse", .sparse = true, .drawn = true},
     {.name = "CUDA", .cuda = true},
     {.name = "CUDA, eager, sparse", .cuda = true, .eager = true, .sparse = true},
     {.name = "CUDA, loops of a CPU, split", .cuda = true, .split = true, .cpu_loops = true},
@@ -125,9 +127,40 @@ static const char **input_names(gn_arena *a, const gir_program *p, bool matrices
     return name;
 }
 
+/* A value for every field of every region: often at an end of the field's range or near, seldom far out. */
+static low_tuning draw_schedules(gn_arena *a, const gir_program *p, const fusion *f)
+{
+    GN_VEC(low_choice) all = {0};
+    uint64_t at = p->nodes.n;
+    for (gir_id v = 1; v < p->nodes.n; v++) at = at * 31 + gir_at(p, v)->op;
+    for (uint32_t r = 0; r < f->regions.n; r++) {
+        const char *key = low_region_key(f, &f->regions.p[r]);
+        for (int k = 0; k < LOW_FIELD_COUNT; k++) {
+            const low_field_spec *field = &low_fields[k];
+            uint32_t draw = gn_random_u32(5, 9, at++);
+            int64_t range = draw % 4 ? 24 : 200, whole = field->most - field->least + 1;
+            int64_t value = field->least + draw / 4 % (range < whole ? range : whole);
+            if (draw / 1024 % 4 == 0) continue;
+            GN_PUSH(a, all, ((low_choice){key, (low_field)k, value}));
+        }
+    }
+    return (low_tuning){(int)all.n, all.p};
+}
+
+static gn_status *lower_stage(run_case *c, const variant *z, gn_compile_options *o, const gir_program *p,
+                              gn_compiled **out)
+{
+    gn_compile_options drawn = *o;
+    GN_TRY(gn_compile(c->arena, p, o, NULL, out));
+    if (!z->mode->drawn) return NULL;
+    low_tuning t = draw_schedules(c->arena, p, (*out)->f);
+    drawn.tuning = &t;
+    return gn_compile(c->arena, p, &drawn, NULL, out);
+}
+
 static gn_status *lower_stages(run_case *c, variant *z, gn_compile_options *o, gir_program **stage)
 {
-    for (int k = 0; k < z->stages; k++) GN_TRY(gn_compile(c->arena, stage[k], o, NULL, &z->stage[k]));
+    for (int k = 0; k < z->stages; k++) GN_TRY(lower_stage(c, z, o, stage[k], &z->stage[k]));
     return evaluate(c, z->stage[0]->gir, &z->want[0]);
 }
 

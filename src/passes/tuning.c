@@ -1,0 +1,154 @@
+#include "passes/tuning.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const low_field_spec low_fields[LOW_FIELD_COUNT] = {
+#define X(id, member, kinds, least, most, doc) {#member, kinds, least, most, doc},
+    LOW_FIELDS(X)
+#undef X
+};
+
+low_field low_field_by_name(const char *name)
+{
+    for (int k = 0; k < LOW_FIELD_COUNT; k++)
+        if (!strcmp(name, low_fields[k].name)) return (low_field)k;
+    return LOW_FIELD_COUNT;
+}
+
+int64_t low_field_get(const low_schedule *s, low_field f)
+{
+    switch (f) {
+#define X(id, member, kinds, least, most, doc)                                                                         \
+    case LOW_FIELD_##id: return (int64_t)s->member;
+        LOW_FIELDS(X)
+#undef X
+    case LOW_FIELD_COUNT: break;
+    }
+    return 0;
+}
+
+static void set(low_schedule *s, low_field f, int64_t value)
+{
+    switch (f) {
+    case LOW_FIELD_PACK: s->pack = (low_pack)value; break;
+    case LOW_FIELD_SWAP: s->swap = value != 0; break;
+    case LOW_FIELD_ROW_BLOCK: s->row_block = value; break;
+    case LOW_FIELD_CHUNK_ROWS: s->chunk_rows = value; break;
+    case LOW_FIELD_BLOCK_ROWS: s->block_rows = value; break;
+    case LOW_FIELD_TILE_ROWS: s->tile_rows = value; break;
+    case LOW_FIELD_TILE_COLS: s->tile_cols = value; break;
+    case LOW_FIELD_TILE_MAX: s->tile_max = value; break;
+    case LOW_FIELD_ROWS_AT_ONCE: s->rows_at_once = value; break;
+    case LOW_FIELD_EDGE_SUMS: s->edge_sums = value; break;
+    case LOW_FIELD_EDGE_COST: s->edge_cost = value; break;
+    case LOW_FIELD_AHEAD: s->ahead = value; break;
+    case LOW_FIELD_COUNT: break;
+    }
+}
+
+/* Keys --------------------------------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t x) { return (h ^ x) * UINT64_C(0x9E3779B97F4A7C15) ^ (h >> 29); }
+
+static uint64_t mix_value(const gir_program *p, gir_id v, uint64_t h)
+{
+    const gir_node *n = gir_at(p, v);
+    h = mix(mix(h, n->op), n->type.elem);
+    h = mix(mix(h, n->type.rank), n->type.is_graph);
+    for (int k = 0; k < n->type.rank; k++) h = mix(h, (uint64_t)n->type.dim[k]);
+    if (n->op == GIR_REDUCE || n->op == GIR_SCATTER || n->op == GIR_GATHER || n->op == GIR_MATMUL)
+        for (int k = 0; k < 2; k++) h = mix(h, (uint64_t)n->attr.i[k]);
+    return h;
+}
+
+const char *low_region_key(const fusion *f, const region *r)
+{
+    static const char *const kind[] = {"rows", "flat", "gemm", "inner", "carry"};
+    const gir_program *p = f->p;
+    uint64_t h = mix(mix((uint64_t)r->end, r->space != 0), (uint64_t)r->n);
+    h = mix(h, r->graph ? gir_at(p, r->graph)->op : 0);
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        h = mix(mix_value(p, v, h), f->stored[v]);
+        for (int k = 0; k < gir_at(p, v)->n_in; k++)
+            h = mix(mix_value(p, gir_in(p, v, k), h), f->place[gir_in(p, v, k)]);
+    }
+    return gn_arena_printf(p->arena, "%s-%016" PRIx64, kind[r->kind], h);
+}
+
+/* What can be done ---------------------------------------------------------------------------------------------------- */
+
+static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Columns of a packed panel take up so many. */
+static int64_t padded(const low_options *opt, int64_t cols)
+{
+    int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 1, s = 1;
+    if (cols >= lanes) return (cols + lanes - 1) / lanes * lanes;
+    while (s < cols) s *= 2;
+    return s;
+}
+
+/* What is packed lies on a worker's stack; panels packed before the rows follow each other without gaps. */
+static void fit_gemm(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
+{
+    enum { STACK = 128 * 1024, TILE = 1024 };
+    const gir_type *a = gir_type_of(p, gir_in(p, r->members.p[0], 0));
+    bool turned = gir_at(p, r->members.p[0])->attr.i[0] != 0;
+    int64_t n = r->n > 0 ? r->n : 1, depth = a->rank ? a->dim[turned ? 0 : a->rank - 1] : 1, size = 4;
+    if (gir_type_of(p, r->members.p[0])->elem == GN_F64) size = 8;
+    s->tile_cols = min(s->tile_cols, n);
+    while (s->tile_rows > 1 && s->tile_rows * padded(opt, s->tile_cols) > TILE) s->tile_rows--;
+    bool panels = n > s->tile_cols, gaps = padded(opt, s->tile_cols) != s->tile_cols;
+    double panel = (double)size * (double)depth * (double)padded(opt, s->tile_cols);
+    double all = (double)size * (double)depth * (double)(n + padded(opt, s->tile_cols));
+    if (opt->limits.shared_bytes) s->pack = LOW_PACK_NOT;
+    if (s->pack == LOW_PACK_ALL && ((panels && gaps) || all > STACK)) s->pack = LOW_PACK_NOT;
+    if (s->pack == LOW_PACK_PANEL && panel > STACK) s->pack = LOW_PACK_NOT;
+}
+
+static void fit_inner(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
+{
+    enum { TILE = 1024 };
+    const gir_type *t = gir_type_of(p, r->members.p[0]);
+    int64_t m = t->dim[s->swap ? 1 : 0], n = t->dim[s->swap ? 0 : 1];
+    s->tile_rows = min(s->tile_rows, m > 0 ? m : 1);
+    s->tile_cols = min(s->tile_cols, n > 0 ? n : 1);
+    while (s->tile_rows > 1 && s->tile_rows * padded(opt, s->tile_cols) > TILE) s->tile_rows--;
+    s->block_rows = min(s->block_rows, s->chunk_rows);
+}
+
+/* Rows of a block have their values in tiles, all at once. */
+static void fit_rows(const fusion *f, const region *r, low_schedule *s)
+{
+    enum { TILE = 4096 };
+    int64_t widest = 1;
+    for (gir_id v = 1; v < f->p->nodes.n; v++) {
+        const gir_type *t = gir_type_of(f->p, v);
+        if (!t->is_graph && t->space == r->space && gir_row_elems(t) > widest) widest = gir_row_elems(t);
+    }
+    if (r->space == 0) s->rows_at_once = 1;
+    while (s->rows_at_once > 1 && s->rows_at_once * widest > TILE) s->rows_at_once /= 2;
+}
+
+low_schedule low_schedule_of(const low_options *opt, const fusion *f, const region *r)
+{
+    low_schedule s = low_schedule_default(opt, f, r);
+    const char *key = NULL;
+    bool any = false;
+    for (int k = 0; opt->tuning && k < opt->tuning->n; k++) {
+        const low_choice *c = &opt->tuning->choices[k];
+        const low_field_spec *field = &low_fields[c->field];
+        if (!(field->kinds >> r->kind & 1)) continue;
+        if (c->region && !key) key = low_region_key(f, r);
+        if (c->region && strcmp(c->region, key) != 0) continue;
+        int64_t value = c->value < field->least ? field->least : c->value > field->most ? field->most : c->value;
+        set(&s, c->field, value);
+        any = true;
+    }
+    if (any && r->kind == RG_GEMM) fit_gemm(opt, f->p, r, &s);
+    if (any && r->kind == RG_INNER) fit_inner(opt, f->p, r, &s);
+    if (any && r->kind == RG_ROWS) fit_rows(f, r, &s);
+    return s;
+}
