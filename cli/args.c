@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,18 @@ static gn_status *set_int(parser *p, const gn_option *o, const char *value)
     return NULL;
 }
 
+static gn_status *set_real(parser *p, const gn_option *o, const char *value)
+{
+    char *end;
+    double v = strtod(value, &end);
+    if (end == value || *end || !isfinite(v))
+        GN_FAIL(GN_ERR_USAGE, "%s: '%s' is not a number", spelled(o, p->arena), value);
+    if (v < (double)o->min) GN_FAIL(GN_ERR_USAGE, "%s: %g is below %" PRId64, spelled(o, p->arena), v, o->min);
+    if (v > (double)o->max) GN_FAIL(GN_ERR_USAGE, "%s: %g is above %" PRId64, spelled(o, p->arena), v, o->max);
+    *(double *)(void *)(p->out + o->offset) = v;
+    return NULL;
+}
+
 static gn_status *check_define(parser *p, const gn_option *o, const char *value)
 {
     const char *eq = strchr(value, '=');
@@ -97,6 +110,7 @@ static gn_status *set(parser *p, const gn_option *o, const char *value)
         *(const char **)at = value;
         return NULL;
     case GN_OPTION_INT: return set_int(p, o, value);
+    case GN_OPTION_REAL: return set_real(p, o, value);
     case GN_OPTION_CHOICE: return set_choice(p, o, value);
     case GN_OPTION_DEFINE: GN_TRY(check_define(p, o, value)); /* fallthrough */
     case GN_OPTION_LIST: GN_PUSH(p->arena, *(gn_string_list *)at, value); return NULL;

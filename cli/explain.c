@@ -1,5 +1,7 @@
 #include "cli/explain.h"
 
+#include "driver/tune.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +105,19 @@ static void print_head(const gn_cli *cli, const gn_session *s, const gn_unit_rep
     printf("model %s on %s, %s, mode %s%s%s, %d thread%s\n", s->model->name, s->data->name,
            strcmp(u->name, "step") ? "inference" : "one training step", gn_mode_name[s->opt.mode],
            *without ? ", without " : "", without, c->threads, c->threads > 1 ? "s" : "");
+    const gn_tuned *t = s->tuned[s->opt.train ? GN_UNIT_STEP : GN_UNIT_EVAL];
+    if (t) {
+        const char *choices = gn_pick_text(cli->arena, &t->pick);
+        print_words("tuned", gn_arena_printf(cli->arena, "%s%s%s (%.1f us, the default %.1f, when it was measured)",
+                                             *choices ? choices : "as rules say", t->reorder ? ", order " : "",
+                                             t->reorder ? gn_order_name[t->reorder] : "", t->best_us, t->default_us));
+    }
+    int launches, shared, waits;
+    if (gn_instance_in_region(u->unit->instance, &launches, &shared, &waits))
+        print_words("region", gn_arena_printf(cli->arena,
+                                              "a run is one parallel region: %d launches, %d shared, waits before %d "
+                                              "(times below are launch by launch)",
+                                              launches, shared, waits));
     printf("this machine: %.0f Gflop/s; GB/s from", c->gflops);
     for (int k = 0; k < GN_LEVELS; k++)
         printf(" %s%s %.0f%s", gn_level_name[k],

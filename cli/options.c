@@ -5,7 +5,8 @@
 
 enum {
     ALL = (1 << GN_COMMAND_COUNT) - 1,
-    MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run | GN_COMMAND_explain, /* take a model and data */
+    /* take a model and data */
+    MODEL = GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run | GN_COMMAND_explain | GN_COMMAND_tune,
     TRAIN = GN_COMMAND_train | GN_COMMAND_run,
     DATA = TRAIN | GN_COMMAND_explain, /* run it */
 };
@@ -41,7 +42,7 @@ static const gn_option options[] = {
     {"emit", 0, GN_OPTION_CHOICE, AT(emit), GN_COMMAND_compile, "WHAT",
      "print a stage and stop: ast, gir (tensor IR), kir (loop IR),\nllvm, asm, obj or dot (the tensor IR as a drawing)",
      emits},
-    {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain, "PROGRAM",
+    {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune, "PROGRAM",
      "step (a training step; the default where there are labels)\nor eval (the forward pass)", units},
     {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",
      "run these passes in this order, separated by commas"},
@@ -88,6 +89,11 @@ static const gn_option options[] = {
 
     {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on T threads (default: one a core)", NULL, 1, 4096},
     {"repeat", 0, GN_OPTION_INT, AT(repeat), GN_COMMAND_run, "N", "time N runs", NULL, 1, 10000000},
+    {"tune-budget", 0, GN_OPTION_REAL, AT(tune_budget), MODEL, "SECONDS",
+     "how long max-autotune and tune search (default: 5)", NULL, 0, 1000000},
+    {"tune-lock", 0, GN_OPTION_STRING, AT(tune_lock), MODEL, "FILE",
+     "take the choices of schedules from this file, or stop where\nit does not fit; tune: write it"},
+    {"show", 0, GN_OPTION_FLAG, AT(show), GN_COMMAND_tune, NULL, "say what is kept, and search nothing"},
     {"json", 0, GN_OPTION_FLAG, AT(json), MODEL | GN_COMMAND_cache, NULL, "print the report as JSON"},
     {"cache-dir", 0, GN_OPTION_STRING, AT(cache_dir), MODEL | GN_COMMAND_cache, "DIR",
      "where compiled kernels are kept (default: GNNC_CACHE_DIR, or\ngnnc in the user's cache folder; GNNC_CACHE=0: "
@@ -110,6 +116,12 @@ const gn_option_table gn_cli_option_table = {options, sizeof options / sizeof *o
 
 void gn_cli_options_init(gn_cli_options *o)
 {
-    *o = (gn_cli_options){
-        .split = -1, .epochs = -1, .seed = -1, .seeds = -1, .threads = -1, .repeat = -1, .pass_limit = -1};
+    *o = (gn_cli_options){.split = -1,
+                          .epochs = -1,
+                          .seed = -1,
+                          .seeds = -1,
+                          .threads = -1,
+                          .repeat = -1,
+                          .pass_limit = -1,
+                          .tune_budget = -1};
 }

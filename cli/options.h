@@ -10,6 +10,7 @@
     X(train)                                                                                                           \
     X(run)                                                                                                             \
     X(explain)                                                                                                         \
+    X(tune)                                                                                                            \
     X(opt)                                                                                                             \
     X(reduce)                                                                                                          \
     X(cache)
@@ -47,6 +48,8 @@ typedef struct gn_cli_options {
     gn_string_list debug;    /* topics to say more about, separated by commas */
     gn_string_list without;  /* names of optimisations, separated by commas: left out */
     const char *only;        /* likewise: all others are left out; NULL: not given */
+    const char *tune_lock;   /* choices of schedules are read from it; tune: written to it */
+    double tune_budget;      /* seconds of searching; negative: not given */
     int64_t split;           /* the integers are -1 where they were not given */
     int64_t epochs;
     int64_t seed;
@@ -55,7 +58,7 @@ typedef struct gn_cli_options {
     int64_t repeat;
     int64_t pass_limit;
     int verbose;
-    bool quiet, json, list, help, inference;
+    bool quiet, json, list, show, help, inference;
 } gn_cli_options;
 
 void gn_cli_options_init(gn_cli_options *o);

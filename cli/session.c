@@ -1,5 +1,7 @@
 #include "cli/session.h"
 
+#include "driver/tune.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,12 @@ gn_status *gn_cli_without(const gn_cli *cli, gn_without *out)
     return NULL;
 }
 
+static void say(void *ctx, const char *text)
+{
+    (void)ctx;
+    fprintf(stderr, "tune: %s\n", text);
+}
+
 gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
@@ -47,6 +55,10 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     GN_TRY(gn_cli_check_predictions(o->predictions));
     GN_TRY(gn_cli_open_cache(cli));
     out->cache = cli->cache;
+    out->tune_lock = o->tune_lock;
+    out->tune_seconds = o->tune_budget < 0 ? GN_TUNE_SECONDS : o->tune_budget;
+    out->free_order = !o->reorder;
+    out->tune_say = o->verbose ? say : NULL;
     return defines_of(cli, out);
 }
 
@@ -95,6 +107,10 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));
+    for (int k = 0; k < GN_UNITS; k++)
+        if (s->tuned[k])
+            gn_json_string(j, gn_arena_printf(s->arena, "tuned_%s", gn_unit_name[k]),
+                           gn_pick_text(s->arena, &s->tuned[k]->pick));
     json_cache(j, s);
 }
 

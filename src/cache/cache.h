@@ -69,6 +69,11 @@ typedef struct gn_cache_stats {
 } gn_cache_stats;
 GN_NODISCARD gn_status *gn_cache_measure(gn_cache *c, gn_cache_stats *out);
 
+/* Sound entries of the directory whose parts begin with `prefix`, by name: parts and bytes, which live as long as the call. */
+GN_NODISCARD gn_status *gn_cache_each(gn_cache *c, const char *prefix,
+                                      void (*each)(void *ctx, const char *parts, const void *bytes, size_t n),
+                                      void *ctx);
+
 typedef struct gn_cache_verdict {
     int64_t sound, damaged;
 } gn_cache_verdict;

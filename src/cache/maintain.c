@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static gn_status *list(gn_store *s, gn_store_file **files, size_t *n)
 {
@@ -29,6 +30,25 @@ gn_status *gn_cache_measure(gn_cache *c, gn_cache_stats *out)
     *out = (gn_cache_stats){.dir = c->opt.dir, .base = c->opt.base, .limit = c->opt.disk_bytes};
     GN_TRY(add_up(c->store, &out->entries, &out->bytes));
     return add_up(c->base, &out->base_entries, &out->base_bytes);
+}
+
+gn_status *gn_cache_each(gn_cache *c, const char *prefix,
+                         void (*each)(void *ctx, const char *parts, const void *bytes, size_t n), void *ctx)
+{
+    gn_store_file *files;
+    size_t n, length = strlen(prefix);
+    GN_TRY(list(c->store, &files, &n));
+    for (size_t i = 0; i < n; i++) {
+        char why[GN_WHY], parts[GN_ENTRY_MAX_PARTS + 1];
+        unsigned char *bytes;
+        gn_entry e;
+        if (!gn_store_parts(c->store, files[i].name, parts) || strncmp(parts, prefix, length) != 0) continue;
+        if (!gn_store_read_file(c->store, files[i].name, &bytes, &e, why)) continue;
+        each(ctx, parts, e.payload, e.n);
+        free(bytes);
+    }
+    free(files);
+    return NULL;
 }
 
 static gn_status *verify(gn_store *s, void (*each)(void *ctx, const char *path, const char *why), void *ctx,

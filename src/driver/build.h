@@ -53,8 +53,8 @@ typedef struct gn_build_options {
     gn_without without; /* passes and decisions that are switched off */
     int n_hints;        /* sizes to expect, for schedules */
     const low_hint *hints;
-    struct gn_cache *cache; /* of compiled kernels (cache/cache.h); NULL: none */
-    gn_target *target;      /* that is compiled for and run on; NULL: this processor */
+    struct gn_cache *cache;        /* of compiled kernels (cache/cache.h); NULL: none */
+    gn_target *target;             /* that is compiled for and run on; NULL: this processor */
     unsigned skip;                 /* bit set of gn_unit_id: not made at all */
     const gn_pick *pick[GN_UNITS]; /* NULL: as rules say */
 } gn_build_options;

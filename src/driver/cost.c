@@ -19,7 +19,7 @@ typedef struct walker {
     bool *uniform; /* FOR: does the same at every iteration */
     kir_id *owner; /* FOR or IF around an instruction; 0: none */
     kir_id thread; /* the thread loop */
-    int64_t trips, steps;
+    int64_t trips, steps, budget;
     gn_cost *out;
 } walker;
 
@@ -164,7 +164,7 @@ static void walk(walker *w, kir_id i, double times);
 /* A thread loop that is too long is sampled: a golden-ratio sequence visits iterations evenly in every part of it. */
 static void walk_thread(walker *w, kir_id i, const kir_inst *n, double times)
 {
-    int64_t body = (int64_t)w->k->insts.n, all = w->trips, most = BUDGET / body;
+    int64_t body = (int64_t)w->k->insts.n, all = w->trips, most = w->budget / body > 0 ? w->budget / body : 1;
     int64_t take = all < most ? all : most, done = 0;
     uint64_t at = 0;
     w->known[i] = true;
@@ -173,7 +173,7 @@ static void walk_thread(walker *w, kir_id i, const kir_inst *n, double times)
         int64_t t = take == all ? done : (int64_t)((wide)(at += UINT64_C(0x9E3779B97F4A7C15)) * (uint64_t)all >> 64);
         w->value[i] = t * n->imm;
         walk(w, n->body, times);
-        if ((double)w->steps - before > 4.0 * (double)BUDGET && take != all) break;
+        if ((double)w->steps - before > 4.0 * (double)w->budget && take != all) break;
     }
     if (done < take) done++;
     w->out->sampled = all ? (double)done / (double)all : 1;
@@ -248,10 +248,22 @@ static void total(const kir_kernel *k, gn_cost *c)
 gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
                    int64_t trips)
 {
+    return gn_cost_sample(a, k, bytes, buf, sym, trips, BUDGET);
+}
+
+gn_cost gn_cost_sample(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
+                       int64_t trips, int64_t budget)
+{
     uint32_t n = k->insts.n;
     gn_cost c = {.sampled = 1, .buffer = GN_NEW_N(a, gn_buffer_cost, k->buffers.n + 1)};
-    walker w = {
-        .k = k, .bytes = bytes, .buf = buf, .sym = sym, .trips = trips, .thread = kir_thread_loop(k), .out = &c};
+    walker w = {.k = k,
+                .bytes = bytes,
+                .buf = buf,
+                .sym = sym,
+                .trips = trips,
+                .budget = budget,
+                .thread = kir_thread_loop(k),
+                .out = &c};
     w.value = GN_NEW_N(a, int64_t, n);
     w.known = GN_NEW_N(a, bool, n);
     w.through = GN_NEW_N(a, bool, n);

@@ -31,4 +31,8 @@ typedef struct gn_cost {
 gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
                    int64_t trips);
 
+/* The same, walking about so many instructions at most where there is a thread loop to take samples of. */
+gn_cost gn_cost_sample(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
+                       int64_t trips, int64_t budget);
+
 #endif

@@ -1,6 +1,7 @@
 #include "driver/session.h"
 
 #include "driver/session_impl.h"
+#include "driver/tune.h"
 #include "runtime/memory.h"
 
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static const low_hint *hints_of(const gn_session *s, int *n)
     return h;
 }
 
-static gn_status *compile_all(gn_session *s)
+gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
 {
     gn_build_options o = {.mode = s->opt.mode,
                           .index = s->graph->index,
@@ -77,29 +78,25 @@ static gn_status *compile_all(gn_session *s)
         GN_TRY(gn_count_levels(s->graph, s->data->val_mask, &o.val_levels));
     }
     o.hints = hints_of(s, &o.n_hints);
+    for (int k = 0; k < GN_UNITS; k++) o.pick[k] = s->tuned[k] ? &s->tuned[k]->pick : NULL;
+    *out = o;
+    return NULL;
+}
+
+static gn_status *compile_all(gn_session *s)
+{
+    gn_build_options o;
+    GN_TRY(gn_session_build_options(s, &o));
     return gn_build_model(s->arena, s->model, &o, &s->build);
 }
 
 /* Binding ----------------------------------------------------------------------------------------------------------- */
 
-static bool any_slot(const gn_session *s, gn_slot_kind kind, const char *name)
-{
-    const gn_build *b = &s->build;
-    return gn_unit_reads(&b->eval, kind, name) || gn_unit_reads(&b->step, kind, name) ||
-           gn_unit_reads(&b->val_loss, kind, name);
-}
-
-static bool any_pattern(const gn_session *s)
-{
-    const gn_build *b = &s->build;
-    return gn_unit_reads_pattern(&b->eval) || gn_unit_reads_pattern(&b->step) || gn_unit_reads_pattern(&b->val_loss);
-}
-
-/* Features as the programs want them: dense, as a pattern, or both. */
-static gn_status *make_features(gn_session *s)
+/* Features as a program wants them: dense, as a pattern, or both. */
+static gn_status *make_features(gn_session *s, const gn_unit *u)
 {
     const gn_dataset *d = s->data;
-    if (any_slot(s, GN_SLOT_INPUT, "x") && !d->x && d->x_csr) {
+    if (gn_unit_reads(u, GN_SLOT_INPUT, "x") && !d->x && d->x_csr && !s->x_dense) {
         int64_t elems;
         if (__builtin_mul_overflow(d->n_nodes, d->n_features, &elems) || elems > INT64_MAX / 4)
             GN_FAIL(GN_ERR_NOMEM, "dense features of %lld x %lld do not fit memory", (long long)d->n_nodes,
@@ -110,7 +107,7 @@ static gn_status *make_features(gn_session *s)
             for (int64_t k = d->x_csr->ptr[i]; k < d->x_csr->ptr[i + 1]; k++)
                 s->x_dense[i * d->n_features + d->x_csr->col[k]] = d->x_csr->val[k];
     }
-    if (!any_pattern(s)) return NULL;
+    if (s->x_pattern || !gn_unit_reads_pattern(u)) return NULL;
     return gn_graph_from_csr(d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col, d->x_csr->val,
                              &s->x_pattern);
 }
@@ -125,10 +122,12 @@ static gn_status *edge_rows(gn_session *s, const float *from, int64_t dim, float
     return NULL;
 }
 
-static gn_status *bind_unit(gn_session *s, gn_unit *u, const gn_unit *like)
+gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like)
 {
     enum { DATA = 8 };
     const gn_dataset *d = s->data;
+    if (!u->code) return NULL;
+    GN_TRY(make_features(s, u));
     gn_binding *b = GN_NEW_N(s->arena, gn_binding, DATA + s->state.n + gn_unit_kept(u));
     int64_t nodes = d->n_nodes;
     const float *x = d->x ? d->x : s->x_dense;
@@ -142,7 +141,17 @@ static gn_status *bind_unit(gn_session *s, gn_unit *u, const gn_unit *like)
     if (s->edge_attr) b[n++] = (gn_binding){"g.attr", GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
     gn_state_bindings(&s->state, b + n);
     gn_graph_binding g[2] = {{"g", s->graph}, {"x", s->x_pattern}};
-    return gn_unit_bind(u, s->x_pattern ? 2 : 1, g, n + s->state.n, b, s->pool, like ? like->instance : NULL);
+    return gn_unit_bind(u, s->x_pattern ? 2 : 1, g, n + s->state.n, b, pool, like);
+}
+
+static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
+{
+    gn_pool *pool = s->pool;
+    if (u->threads > 0 && u->threads < gn_pool_threads(s->pool)) {
+        GN_TRY(gn_pool_new(u->threads, &s->unit_pool[id]));
+        pool = s->unit_pool[id];
+    }
+    return gn_session_bind(s, u, pool, s->build.eval.instance);
 }
 
 enum { INSTANCES = 6 };
@@ -173,13 +182,12 @@ static gn_status *bind_all(gn_session *s)
     if (s->opt.no_code) return NULL;
     int threads = s->opt.threads > 0 ? s->opt.threads : gn_cores();
     GN_TRY(gn_pool_new(threads, &s->pool));
-    GN_TRY(make_features(s));
     GN_TRY(edge_rows(s, s->data->edge_weight, 1, &s->edge_weight));
     GN_TRY(edge_rows(s, s->data->edge_attr, s->data->edge_dim, &s->edge_attr));
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
-    GN_TRY(bind_unit(s, &s->build.eval, NULL));
-    GN_TRY(bind_unit(s, &s->build.step, &s->build.eval));
-    GN_TRY(bind_unit(s, &s->build.val_loss, &s->build.eval));
+    GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval));
+    GN_TRY(bind_unit(s, GN_UNIT_STEP, &s->build.step));
+    GN_TRY(bind_unit(s, GN_UNIT_VAL_LOSS, &s->build.val_loss));
     return share_memory(s);
 }
 
@@ -225,8 +233,9 @@ static gn_status *start(gn_session *s)
     GN_TRY(check_data(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
-    GN_TRY(reorder(s));
     GN_TRY(front_end(s));
+    GN_TRY(gn_tune_session(s));
+    GN_TRY(reorder(s));
     GN_TRY(compile_all(s));
     GN_TRY(bind_all(s));
     return s->opt.no_code ? NULL : gn_session_reset(s, s->opt.seed);
@@ -254,6 +263,7 @@ void gn_session_free(gn_session *s)
     gn_unit_release(&s->build.step);
     gn_unit_release(&s->build.eval);
     if (s->pool) gn_pool_free(s->pool);
+    for (int k = 0; k < GN_UNITS; k++) gn_pool_free(s->unit_pool[k]);
     gn_image_free(s->build.image);
     gn_kernel_objects_free(&s->build.objects);
     gn_state_free(&s->state);

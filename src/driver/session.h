@@ -10,6 +10,8 @@
 #include "runtime/data/metrics.h"
 #include "runtime/reorder.h"
 
+typedef struct gn_tuned gn_tuned; /* tune.h */
+
 typedef struct gn_session_options {
     const char *path;  /* of the model */
     const char *text;  /* NULL: read from path */
@@ -33,6 +35,14 @@ typedef struct gn_session_options {
     const char *cpu;        /* that is compiled for; NULL: this one */
     struct gn_cache *cache; /* of compiled kernels; NULL: none. Must outlive gn_session_new alone */
     gn_target *target;      /* where it runs; NULL: on this processor. Must outlive the session */
+    const char *tune_lock;  /* choices of schedules come from this file; NULL: as the mode says */
+    double tune_seconds;    /* of searching where the mode searches; 0: not, what is kept is taken */
+    bool tune_on;           /* search on, in any mode, whatever is kept */
+    bool free_order;        /* nodes may be reordered by a search */
+    void (*tune_say)(void *ctx, const char *text); /* what was tried and what came of it; NULL: nobody listens */
+    /* For tests: sees a candidate's code before it is bound. */
+    void (*tune_made)(void *ctx, const char *candidate, gn_unit *u);
+    void *tune_ctx;
 } gn_session_options;
 
 typedef struct gn_session {
@@ -45,8 +55,10 @@ typedef struct gn_session {
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
     gn_state state;
     gn_pool *pool;
+    gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
     gn_build build;
-    int64_t *row_of; /* [n_nodes] where the user's node lies; NULL: where it came */
+    gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
+    int64_t *row_of;           /* [n_nodes] where the user's node lies; NULL: where it came */
     double read_ms, reorder_ms, frontend_ms;
 } gn_session;
 

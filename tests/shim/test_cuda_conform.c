@@ -3,5 +3,5 @@
 /* timeout: 1800 */
 /* Every layer and loss of the standard library with its gradients, and whole training steps: what the CUDA back end writes
  * against what PyTorch Geometric computed (test_conform_code.c). */
-#define CONFORM_CUDA (1u << 7 | 1u << 8) /* run_modes: "CUDA" and "CUDA, eager, sparse" */
+#define CONFORM_CUDA (1u << RUN_MODE_COUNT | 2u << RUN_MODE_COUNT) /* run_modes: "CUDA" and "CUDA, eager, sparse" */
 #include "conform/test_conform_code.c"

@@ -1,0 +1,527 @@
+/* The search: ways to run, then decisions, then schedules, region by region, then orders of nodes.
+ *
+ * Greedy: what is tried is the best so far with one thing changed.  Schedules of different regions do not meet, so one
+ * build tries a value for all of them, and each region keeps it where its own kernels became faster; then all that were kept
+ * are tried together.  Whatever is taken was compared with the default's results first. */
+#include "driver/tune.h"
+
+#include "base/map.h"
+#include "cache/cache.h"
+#include "driver/session_impl.h"
+#include "driver/tune_impl.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double duel_ms = 30, last_duel_ms = 120, hopeless = 1.5;
+
+void tuner_say(const tuner *t, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    if (!t->of->opt.tune_say) return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    t->of->opt.tune_say(t->of->opt.tune_ctx, text);
+}
+
+/* Is there time for another candidate: results, runs to warm up, and three of each in turn? */
+static bool time_left(const tuner *t)
+{
+    enum { RUNS = 12 };
+    return gn_now_ms() + RUNS * t->rec->default_us * 1e-3 < t->deadline;
+}
+
+static void note_tried(tuner *t, uint64_t digest) { GN_PUSH(t->arena, t->rec->tried, digest); }
+
+/* Candidates --------------------------------------------------------------------------------------------------------- */
+
+/* Code and instances, and the default's results: else it is gone, and *c NULL. */
+static gn_status *make_right(tuner *t, trial **c, const char *name)
+{
+    const char *why = NULL;
+    gn_status *s = trial_make(t, *c, name);
+    if (!s) s = check_same(t, (*c)->unit, &why);
+    if (s) tuner_say(t, "%s: cannot be made: %s", name, gn_status_message(s));
+    if (why) {
+        t->rec->wrong++;
+        tuner_say(t, "%s: rejected, it gives something else: %s", name, why);
+    }
+    if (s || why) {
+        note_tried(t, (*c)->digest);
+        trial_free(*c);
+        *c = NULL;
+    }
+    gn_status_free(s);
+    return NULL;
+}
+
+static void adopt(tuner *t, trial *c)
+{
+    note_tried(t, trial_digest(t, tuner_best(t), tuner_best_pick(t)));
+    trial_free(t->best);
+    t->best = c;
+}
+
+/* Measures a candidate, twice before it is taken. */
+static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool *won)
+{
+    trial *c;
+    *won = false;
+    gn_status *s = trial_lower(t, pick, &c);
+    if (s) {
+        tuner_say(t, "%s: cannot be made: %s", name, gn_status_message(s));
+        gn_status_free(s);
+        return NULL;
+    }
+    if (!c) return NULL;
+    GN_TRY(make_right(t, &c, name));
+    if (!c) return NULL;
+    duel d = duel_run(t, tuner_best(t), c->unit, duel_ms);
+    if (duel_won(&d)) {
+        gn_status *again = trial_rebind(t, c);
+        if (!again) d = duel_run(t, tuner_best(t), c->unit, duel_ms);
+        gn_status_free(again);
+    }
+    *won = duel_won(&d);
+    tuner_say(t, "%s: %.1f us beside %.1f, %.3f +- %.3f times%s", name, d.b_us, d.a_us, d.ratio, d.noise,
+              *won ? ": taken" : "");
+    if (*won) {
+        adopt(t, c);
+    } else {
+        note_tried(t, c->digest);
+        trial_free(c);
+    }
+    return NULL;
+}
+
+/* Threads, and one region or launch by launch. */
+static gn_status *search_ways(tuner *t)
+{
+    bool regions = gn_modes[t->of->opt.mode].one_region, won;
+    for (int threads = t->threads; threads >= 1 && time_left(t); threads /= 2) {
+        if (threads != t->threads && t->of->opt.threads > 0) break; /* asked for */
+        for (int one = 0; one <= (regions && threads > 1); one++) {
+            gn_pick p = *tuner_best_pick(t);
+            p.threads = threads == t->threads ? 0 : threads;
+            p.one_region = one;
+            if (time_left(t))
+                GN_TRY(attempt(t, &p,
+                               gn_arena_printf(t->arena, "%d thread%s%s", threads, threads > 1 ? "s" : "",
+                                               one ? ", one region" : ""),
+                               &won));
+        }
+    }
+    return NULL;
+}
+
+typedef struct flip { /* a decision the other way */
+    const char *name;
+    double us; /* predicted */
+} flip;
+
+static int by_prediction(const void *a, const void *b)
+{
+    const flip *x = a, *y = b;
+    return x->us != y->us ? (x->us < y->us ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static gn_status *flip_of(tuner *t, const char *name, gn_pick *out)
+{
+    *out = *tuner_best_pick(t);
+    return gn_without_add(t->arena, name, false, &out->without);
+}
+
+/* The cost model says in which order, and what is hopeless. */
+static gn_status *predict_flips(tuner *t, flip *flips, int *n)
+{
+    *n = 0;
+    for (int k = 0; k < tune_switch_count && time_left(t); k++) {
+        gn_pick p;
+        trial *c;
+        GN_TRY(flip_of(t, tune_switches[k], &p));
+        gn_status *s = trial_lower(t, &p, &c);
+        gn_status_free(s);
+        if (s || !c) continue;
+        flips[(*n)++] = (flip){tune_switches[k], trial_predict(t, c)};
+        trial_free(c);
+    }
+    qsort(flips, (size_t)*n, sizeof *flips, by_prediction);
+    return NULL;
+}
+
+static gn_status *predict_default(tuner *t, double *us)
+{
+    trial *c;
+    gn_tuned none = {0}, *rec = t->rec;
+    gn_pick p = *tuner_best_pick(t);
+    *us = 0;
+    p.threads = t->threads + 1; /* so that it is not what was tried */
+    t->rec = &none;
+    gn_status *s = trial_lower(t, &p, &c);
+    t->rec = rec;
+    if (!s && c) {
+        c->pick.threads = 0;
+        *us = trial_predict(t, c);
+        trial_free(c);
+    }
+    return s;
+}
+
+static gn_status *search_flips(tuner *t)
+{
+    flip *flips = GN_NEW_N(t->arena, flip, tune_switch_count);
+    double now;
+    int n;
+    bool won;
+    GN_TRY(predict_default(t, &now));
+    GN_TRY(predict_flips(t, flips, &n));
+    for (int k = 0; k < n && time_left(t); k++) {
+        gn_pick p;
+        if (now > 0 && flips[k].us > hopeless * now) {
+            tuner_say(t, "without %s: left out, predicted %.2f times", flips[k].name, flips[k].us / now);
+            continue;
+        }
+        GN_TRY(flip_of(t, flips[k].name, &p));
+        GN_TRY(attempt(t, &p, gn_arena_printf(t->arena, "without %s", flips[k].name), &won));
+    }
+    return NULL;
+}
+
+/* Schedules ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct gain { /* the best value of a field for a region */
+    const char *key;
+    double ratio; /* of its kernels' time */
+    int64_t value;
+} gain;
+
+typedef struct gains {
+    gain *p;
+    int n;
+} gains;
+
+/* NULL where the field does not concern the launch's region. */
+static const char *key_of(const gn_unit *u, int launch, low_field field)
+{
+    const gn_compiled *c = u->code;
+    int r = c->low->launches.p[launch].region;
+    if (r < 0 || !(low_fields[field].kinds >> c->f->regions.p[r].kind & 1)) return NULL;
+    return low_region_key(c->f, &c->f->regions.p[r]);
+}
+
+static double time_of(const gn_unit *u, low_field field, const int64_t *ns, const char *key)
+{
+    double all = 0;
+    for (int k = 0; k < u->code->artifact->n_launches; k++) {
+        const char *other = key_of(u, k, field);
+        if (other && !strcmp(other, key)) all += (double)ns[k];
+    }
+    return all;
+}
+
+/* Which regions' kernels have become faster? */
+static void note_gains(tuner *t, const trial *c, low_field field, int64_t value, gains *g)
+{
+    enum { LEAST_NS = 100 };
+    const gn_unit *a = tuner_best(t), *b = c->unit;
+    int n = a->code->artifact->n_launches, m = b->code->artifact->n_launches;
+    int64_t *x = GN_NEW_N(t->arena, int64_t, n + 1), *y = GN_NEW_N(t->arena, int64_t, m + 1);
+    duel_launches(t, a, b, duel_ms / 2, x, y);
+    for (int k = 0; k < n; k++) {
+        const char *key = key_of(a, k, field);
+        if (!key) continue;
+        double before = time_of(a, field, x, key), after = time_of(b, field, y, key),
+               ratio = before > 0 ? after / before : 1;
+        int at = 0;
+        while (at < g->n && strcmp(g->p[at].key, key) != 0) at++;
+        if (ratio > 0.97 || before - after < LEAST_NS || (at < g->n && ratio >= g->p[at].ratio)) continue;
+        if (at == g->n) g->n++;
+        g->p[at] = (gain){gn_arena_strdup(t->arena, key), ratio, value};
+    }
+}
+
+static gn_pick with_choices(const tuner *t, const low_choice *more, int n)
+{
+    gn_pick p = *tuner_best_pick(t);
+    low_choice *all = GN_NEW_N(t->arena, low_choice, p.schedule.n + n + 1);
+    memcpy(all, p.schedule.choices, sizeof *all * (size_t)p.schedule.n);
+    memcpy(all + p.schedule.n, more, sizeof *all * (size_t)n);
+    p.schedule = (low_tuning){p.schedule.n + n, all};
+    return p;
+}
+
+static gn_status *try_value(tuner *t, const tune_values *f, int64_t value, gains *g)
+{
+    trial *c;
+    const char *name = gn_arena_printf(t->arena, "%s %lld", low_fields[f->field].name, (long long)value);
+    gn_pick p = with_choices(t, &(low_choice){NULL, f->field, value}, 1);
+    gn_status *s = trial_lower(t, &p, &c);
+    if (s || !c) {
+        gn_status_free(s);
+        return NULL;
+    }
+    GN_TRY(make_right(t, &c, name));
+    if (!c) return NULL;
+    note_gains(t, c, f->field, value, g);
+    note_tried(t, c->digest);
+    trial_free(c);
+    return NULL;
+}
+
+static gn_status *search_field(tuner *t, const tune_values *f)
+{
+    int n = tuner_best(t)->code->artifact->n_launches;
+    gains g = {.p = GN_NEW_N(t->arena, gain, n + 1)};
+    bool won;
+    for (int k = 0; k < f->n && time_left(t); k++) GN_TRY(try_value(t, f, f->value[k], &g));
+    if (!g.n || !time_left(t)) return NULL;
+    low_choice *choices = GN_NEW_N(t->arena, low_choice, g.n);
+    gn_buf name = {.arena = t->arena};
+    gn_buf_add(&name, low_fields[f->field].name);
+    for (int k = 0; k < g.n; k++) {
+        choices[k] = (low_choice){g.p[k].key, f->field, g.p[k].value};
+        gn_buf_printf(&name, "%s %lld for %.*s (%.2f)", k ? "," : "", (long long)g.p[k].value, 14, g.p[k].key,
+                      g.p[k].ratio);
+    }
+    gn_pick p = with_choices(t, choices, g.n);
+    return attempt(t, &p, name.p, &won);
+}
+
+/* A search ----------------------------------------------------------------------------------------------------------- */
+
+/* What was best when the search ended last. */
+static gn_status *resume(tuner *t)
+{
+    bool won;
+    GN_VEC(uint64_t) none = {0};
+    if (!t->rec->tried.n) return NULL;
+    gn_tuned before = *t->rec;
+    memcpy(&t->rec->tried, &none, sizeof none);
+    GN_TRY(attempt(t, &before.pick, "what was best before", &won));
+    t->rec->tried = before.tried;
+    return NULL;
+}
+
+static gn_status *search(tuner *t)
+{
+    GN_TRY(resume(t));
+    GN_TRY(search_ways(t));
+    GN_TRY(search_flips(t));
+    for (int k = 0; k < tune_field_count && time_left(t); k++) GN_TRY(search_field(t, &tune_fields[k]));
+    if (t->best) GN_TRY(search_ways(t));
+    t->rec->finished = time_left(t);
+    return NULL;
+}
+
+/* The best against the default, at length: it goes where it is not faster beyond noise. */
+static void settle(tuner *t)
+{
+    const gn_unit *ref = tuner_reference(t);
+    if (t->best) gn_status_free(trial_rebind(t, t->best));
+    duel d = duel_run(t, ref, tuner_best(t), last_duel_ms);
+    if (t->best && !duel_won(&d)) {
+        tuner_say(t,
+                  "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the default it is",
+                  d.b_us, d.a_us);
+        note_tried(t, t->best->digest);
+        trial_free(t->best);
+        t->best = NULL;
+        d.b_us = d.a_us;
+        d.ratio = 1;
+    }
+    t->rec->default_us = d.a_us;
+    t->rec->best_us = t->best ? d.a_us * d.ratio : d.a_us;
+    t->rec->noise = d.noise;
+}
+
+static gn_status *open_tuner(tuner *t)
+{
+    int most = gn_pool_threads(t->s->pool);
+    gn_cache_options in_memory = {0};
+    t->threads = most;
+    t->pool = GN_NEW_N(t->arena, gn_pool *, most + 2);
+    t->pool[most] = t->s->pool;
+    gn_map_init(&t->cost, t->arena);
+    for (int k = most / 2; k >= 1; k /= 2) GN_TRY(gn_pool_new(k, &t->pool[k]));
+    t->pool[most + 1] = NULL;
+    GN_TRY(gn_cache_new(&in_memory, &t->cache));
+    return check_reference(t);
+}
+
+static void close_tuner(tuner *t)
+{
+    trial_free(t->best);
+    for (int k = 1; t->pool && k < t->threads; k++) gn_pool_free(t->pool[k]);
+    gn_cache_free(t->cache);
+}
+
+static void keep_pick(gn_arena *a, const gn_pick *p, gn_pick *out)
+{
+    low_choice *c = GN_NEW_N(a, low_choice, p->schedule.n + 1);
+    *out = *p;
+    for (int k = 0; k < p->schedule.n; k++) {
+        c[k] = p->schedule.choices[k];
+        if (c[k].region) c[k].region = gn_arena_strdup(a, c[k].region);
+    }
+    out->schedule.choices = c;
+}
+
+/* Searches in a session whose programs are the default's. */
+static gn_status *tune_unit(gn_session *of, gn_session *s, gn_tuned *rec, double seconds)
+{
+    tuner t = {.arena = of->arena, .s = s, .of = of, .id = rec->unit, .rec = rec};
+    double start = gn_now_ms();
+    t.deadline = start + seconds * 1e3;
+    gn_status *status = open_tuner(&t);
+    if (!status) {
+        duel d = duel_run(&t, tuner_reference(&t), tuner_reference(&t), duel_ms);
+        rec->default_us = d.a_us;
+        tuner_say(&t, "%s, default: %.1f us", gn_unit_name[rec->unit], d.a_us);
+        if (!time_left(&t)) tuner_say(&t, "no time to try anything: --tune-budget gives more");
+        status = search(&t);
+    }
+    if (!status) {
+        settle(&t);
+        keep_pick(of->arena, tuner_best_pick(&t), &rec->pick);
+        rec->seconds += (gn_now_ms() - start) * 1e-3;
+        tuner_say(&t, "%s: %.1f us, the default %.1f; %s%s", gn_unit_name[rec->unit], rec->best_us, rec->default_us,
+                  *gn_pick_text(of->arena, &rec->pick) ? gn_pick_text(of->arena, &rec->pick) : "nothing else is faster",
+                  rec->finished ? "; all was tried" : "");
+    }
+    close_tuner(&t);
+    return status;
+}
+
+/* Sessions ----------------------------------------------------------------------------------------------------------- */
+
+/* The default's programs on the same data, which keeps all that was needed to bind it. */
+static gn_status *default_session(const gn_session *of, gn_order order, gn_session **out)
+{
+    gn_session_options o = of->opt;
+    o.mode = GN_MODE_DEFAULT;
+    o.tune_lock = NULL;
+    o.tune_on = false;
+    o.weights = NULL;
+    o.reorder = order;
+    o.without.decisions |= (gn_switches)1 << GN_DO_SHARE_ARENA;
+    return gn_session_new(of->arena, &o, out);
+}
+
+/* Do the programs of both compute the same for the user's nodes? */
+static bool same_scores(gn_session *a, gn_session *b)
+{
+    int64_t n = 0, m = 0;
+    double scale = 0, worst = 0;
+    gn_status_free(gn_session_reset(a, 1));
+    gn_status_free(gn_session_reset(b, 1));
+    gn_session_eval(a);
+    gn_session_eval(b);
+    const float *x = gn_session_logits(a, &n), *y = gn_session_logits(b, &m);
+    if (!x || !y || n != m) return false;
+    for (int64_t v = 0; v < a->data->n_nodes; v++)
+        for (int64_t c = 0; c < n; c++) {
+            double want = (double)x[gn_session_row(a, v) * n + c], got = (double)y[gn_session_row(b, v) * n + c];
+            scale = fmax(scale, fabs(want));
+            worst = fmax(worst, fabs(want - got));
+        }
+    return worst <= 1e-4 * scale;
+}
+
+/* Another order of nodes under the default, where rows that are gathered leave the caches. */
+static gn_status *search_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline)
+{
+    static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
+    enum { FEW_NODES = 8192 };
+    tuner t = {.arena = of->arena, .of = of, .id = rec->unit, .rec = rec};
+    double once = (*s)->read_ms + (*s)->build.ms;
+    if ((*s)->data->n_nodes < FEW_NODES || (*s)->graph->n_src != (*s)->graph->n_dst) return NULL;
+    for (int k = 0; k < 2; k++) {
+        gn_session *other;
+        if (gn_now_ms() + 3 * once + 16 * rec->default_us * 1e-3 > deadline) return NULL;
+        GN_TRY(default_session(of, orders[k], &other));
+        t.s = *s;
+        const gn_unit *a = tuner_unit(&(*s)->build, rec->unit), *b = tuner_unit(&other->build, rec->unit);
+        bool same = same_scores(*s, other), won = false;
+        duel d = duel_run(&t, a, b, duel_ms);
+        if (same) won = duel_won(&d);
+        tuner_say(&t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[orders[k]], d.b_us, d.a_us,
+                  d.ratio, d.noise,
+                  !same ? ": rejected, it gives something else"
+                  : won ? ": taken"
+                        : "");
+        if (!same) rec->wrong++;
+        if (won) rec->reorder = orders[k];
+        gn_session_free(won ? *s : other);
+        if (won) *s = other;
+    }
+    return NULL;
+}
+
+static bool enough(const gn_session *s, const gn_tuned *t)
+{
+    if (t->finished || s->opt.no_code) return true;
+    return !s->opt.tune_on && (s->opt.tune_seconds <= 0 || t->seconds > 0.8 * s->opt.tune_seconds);
+}
+
+typedef struct plan { /* which programs, in which order */
+    gn_unit_id unit[2];
+    int n;
+    double part[2]; /* of the budget */
+} plan;
+
+static plan plan_of(const gn_session *s)
+{
+    if (!s->opt.train) return (plan){{GN_UNIT_EVAL}, 1, {1}};
+    return (plan){{GN_UNIT_STEP, GN_UNIT_EVAL}, 2, {0.65, 0.35}};
+}
+
+static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, double seconds, bool free_order)
+{
+    gn_tuned *rec = GN_NEW(s->arena, gn_tuned);
+    const char *signature;
+    bool found;
+    *rec = (gn_tuned){.unit = unit, .reorder = s->opt.reorder, .pick = {.one_region = 0}};
+    GN_TRY(gn_tuned_signature(s, unit, s->opt.reorder, free_order, &signature));
+    GN_TRY(gn_tuned_find(s, signature, rec, &found));
+    rec->signature = signature;
+    if (found && free_order) s->opt.reorder = rec->reorder;
+    if (!(found && enough(s, rec)) && !s->opt.no_code && seconds > 0) {
+        if (!*trials) GN_TRY(default_session(s, rec->reorder, trials));
+        double deadline = gn_now_ms() + seconds * 1e3;
+        if (free_order && !found) {
+            tuner t = {.arena = s->arena, .s = *trials, .of = s, .id = unit, .rec = rec};
+            duel d = duel_run(&t, tuner_unit(&(*trials)->build, unit), tuner_unit(&(*trials)->build, unit), duel_ms);
+            rec->default_us = d.a_us;
+            GN_TRY(search_orders(s, trials, rec, deadline));
+        }
+        GN_TRY(tune_unit(s, *trials, rec, (deadline - gn_now_ms()) * 1e-3));
+        gn_tuned_keep(s, signature, rec);
+        rec->signature = signature;
+        found = true;
+        if (free_order) s->opt.reorder = rec->reorder;
+    }
+    if (found) s->tuned[unit] = rec;
+    return NULL;
+}
+
+gn_status *gn_tune_session(gn_session *s)
+{
+    gn_session *trials = NULL;
+    plan p = plan_of(s);
+    if ((s->opt.tune_lock || s->opt.tune_on) && (s->opt.target || s->opt.cpu))
+        GN_FAIL(GN_ERR_USAGE, "schedules are tuned for this processor, not for %s",
+                s->opt.target ? "a device" : s->opt.cpu);
+    if (s->opt.target || s->opt.cpu) return NULL;
+    if (s->opt.tune_lock) return gn_tuned_lock_read(s, s->opt.tune_lock);
+    if (!gn_modes[s->opt.mode].tune && !s->opt.tune_on) return NULL;
+    gn_status *status = NULL;
+    for (int k = 0; k < p.n && !status; k++)
+        status = tune_one(s, &trials, p.unit[k], s->opt.tune_seconds * p.part[k], k == 0 && s->opt.free_order);
+    gn_session_free(trials);
+    return status;
+}

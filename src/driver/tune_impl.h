@@ -1,0 +1,86 @@
+/* Shared by the files of the search. */
+#ifndef GN_DRIVER_TUNE_IMPL_H
+#define GN_DRIVER_TUNE_IMPL_H
+
+#include "base/map.h"
+#include "driver/cost.h"
+#include "driver/tune.h"
+
+/* One way to compile one program, on its way to being measured. */
+typedef struct trial {
+    gn_arena arena;
+    gn_build_options opt;
+    gn_build build;
+    gn_pick pick;
+    gn_unit *unit; /* of build */
+    uint64_t digest;
+} trial;
+
+typedef struct result { /* what a program leaves */
+    const char *name;
+    gn_elem elem;
+    int64_t elems;
+    void *value, *before; /* before: of a state; else NULL */
+} result;
+
+typedef struct tuner {
+    gn_arena *arena;
+    gn_session *s;  /* with the default: the reference */
+    gn_session *of; /* for which it is */
+    gn_unit_id id;
+    gn_tuned *rec;
+    struct gn_cache *cache; /* of candidates' kernels, in memory */
+    trial *best;            /* NULL: the default */
+    double deadline;        /* gn_now_ms */
+    int n_results;
+    result *results;
+    int threads;    /* of the session */
+    gn_pool **pool; /* [threads + 1] */
+    gn_map cost;    /* by kernel: predicted nanoseconds */
+} tuner;
+
+const gn_unit *tuner_reference(const tuner *t);
+const gn_unit *tuner_best(const tuner *t);
+const gn_pick *tuner_best_pick(const tuner *t);
+gn_unit *tuner_unit(gn_build *b, gn_unit_id id);
+
+/* trial.c.  *out is NULL where the candidate is the best's or was tried before, or cannot be made: that is no error. */
+GN_NODISCARD gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out);
+double trial_predict(tuner *t, trial *c); /* microseconds by the cost model; 0: cannot be told */
+/* Code, instances. */
+GN_NODISCARD gn_status *trial_make(tuner *t, trial *c, const char *name);
+void trial_free(trial *c);
+/* Instances once more, in other memory: where things happen to lie must not decide. */
+GN_NODISCARD gn_status *trial_rebind(tuner *t, trial *c);
+uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p);
+
+/* tune_check.c */
+GN_NODISCARD gn_status *check_reference(tuner *t);
+/* Does the unit leave what the reference leaves? NULL, or what differs; in the arena. */
+GN_NODISCARD gn_status *check_same(tuner *t, const gn_unit *u, const char **why);
+
+/* tune_time.c: both in turn, for about `ms`. */
+typedef struct duel {
+    double a_us, b_us; /* medians */
+    double ratio;      /* median of b / a */
+    double noise;      /* of that */
+} duel;
+duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms);
+bool duel_won(const duel *d); /* by b, beyond noise */
+/* Least nanoseconds of each launch, a and b in turn. */
+void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns);
+
+/* tune_space.c: what can be tried, in an order that usually pays. */
+extern const char *const tune_switches[];
+extern const int tune_switch_count;
+typedef struct tune_values {
+    low_field field;
+    int n;
+    int64_t value[8];
+} tune_values;
+extern const tune_values tune_fields[];
+extern const int tune_field_count;
+
+void tuner_say(const tuner *t, const char *fmt, ...) GN_PRINTF(2, 3);
+
+#endif

@@ -1,0 +1,93 @@
+/* duel: two units in turn, so that what happens to the machine meanwhile happens to both. */
+#include "driver/session_impl.h"
+#include "driver/tune_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 61, LEAST = 3, HOPELESS_AFTER = 4 };
+static const double batch_ms = 0.25;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof *x, by_value);
+    return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
+}
+
+/* Microseconds of one run, over n of them. */
+static double time_runs(gn_instance *in, int n)
+{
+    double t0 = gn_now_ms();
+    for (int k = 0; k < n; k++) gn_instance_run(in);
+    return (gn_now_ms() - t0) * 1e3 / n;
+}
+
+/* Median distance from the median, scaled to a standard deviation, of a median of n. */
+static double noise_of(const double *x, int n, double middle)
+{
+    double d[MOST];
+    for (int k = 0; k < n; k++) d[k] = fabs(x[k] - middle);
+    return 1.4826 * median(d, n) * 1.2533 / sqrt(n);
+}
+
+duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms)
+{
+    double x[MOST], y[MOST], ratio[MOST], sorted[MOST], start = gn_now_ms();
+    int n = 0;
+    gn_status_free(gn_session_reset(t->s, t->s->opt.seed));
+    double once = time_runs(a->instance, 1);
+    int runs = once > 0 ? (int)fmax(1, fmin(500, batch_ms * 1e3 / once)) : 1;
+    time_runs(b->instance, 1);
+    while (n < MOST && (n < LEAST || gn_now_ms() - start < ms)) {
+        bool first = n % 2 == 0;
+        if (first) x[n] = time_runs(a->instance, runs);
+        y[n] = time_runs(b->instance, runs);
+        if (!first) x[n] = time_runs(a->instance, runs);
+        ratio[n] = x[n] > 0 ? y[n] / x[n] : 1;
+        if (++n == HOPELESS_AFTER) {
+            memcpy(sorted, ratio, sizeof *ratio * (size_t)n);
+            if (median(sorted, n) > 1.15) break;
+        }
+    }
+    duel d = {.a_us = median(x, n), .b_us = median(y, n)};
+    memcpy(sorted, ratio, sizeof *ratio * (size_t)n);
+    d.ratio = median(sorted, n);
+    d.noise = noise_of(ratio, n, d.ratio);
+    return d;
+}
+
+bool duel_won(const duel *d) { return d->ratio < 1 - fmax(0.01, 2 * d->noise); }
+
+static void least(gn_instance *in, int n, int64_t *ns, int64_t *room)
+{
+    int64_t runs;
+    gn_instance_profile(in, true);
+    gn_instance_run(in);
+    gn_instance_times(in, room, &runs);
+    gn_instance_profile(in, false);
+    for (int k = 0; k < n; k++)
+        if (room[k] < ns[k]) ns[k] = room[k];
+}
+
+void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns)
+{
+    int n = a->code->artifact->n_launches, m = b->code->artifact->n_launches;
+    int64_t *room = calloc((size_t)(n > m ? n : m) + 1, sizeof *room);
+    double start = gn_now_ms();
+    for (int k = 0; k < n; k++) a_ns[k] = INT64_MAX;
+    for (int k = 0; k < m; k++) b_ns[k] = INT64_MAX;
+    if (!room) return;
+    gn_status_free(gn_session_reset(t->s, t->s->opt.seed));
+    for (int k = 0; k < MOST && (k < LEAST || gn_now_ms() - start < ms); k++) {
+        least(a->instance, n, a_ns, room);
+        least(b->instance, m, b_ns, room);
+    }
+    free(room);
+}

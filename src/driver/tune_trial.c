@@ -1,0 +1,201 @@
+/* trial: one candidate, from choices to instances. */
+#include "base/map.h"
+#include "driver/session_impl.h"
+#include "driver/tune_impl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+gn_unit *tuner_unit(gn_build *b, gn_unit_id id)
+{
+    return id == GN_UNIT_EVAL ? &b->eval : id == GN_UNIT_STEP ? &b->step : &b->val_loss;
+}
+
+const gn_unit *tuner_reference(const tuner *t) { return tuner_unit(&t->s->build, t->id); }
+const gn_unit *tuner_best(const tuner *t) { return t->best ? t->best->unit : tuner_reference(t); }
+
+const gn_pick *tuner_best_pick(const tuner *t)
+{
+    static const gn_pick none = {.one_region = 0};
+    return t->best ? &t->best->pick : &none;
+}
+
+/* What is run: kernels, in which order, on what, how. */
+static uint64_t digest_code(const gn_compiled *c, bool alone, uint64_t h)
+{
+    if (!c) return h;
+    for (uint32_t l = 0; l < c->low->launches.n; l++) {
+        const low_launch *x = &c->low->launches.p[l];
+        int64_t numbers[] = {x->trip.coef, x->trip.sym, x->trip.plus, x->step, alone ? 0 : x->balance, x->balance_end};
+        h = gn_hash_bytes(x->buffers.p, x->buffers.n * sizeof *x->buffers.p, h);
+        h = gn_hash_bytes(numbers, sizeof numbers, h);
+        if (!x->kernel) continue;
+        gn_buf b = {.arena = c->gir->arena};
+        kir_print(x->kernel, &b);
+        h = gn_hash_bytes(b.p, b.n, h);
+    }
+    for (int l = 0; l < c->artifact->n_launches && !alone; l++)
+        h = h * 31 + (uint64_t)(c->artifact->launches[l].balance_graph + 2);
+    return h;
+}
+
+/* How ranges are dealt out is no matter to one thread. */
+uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p)
+{
+    bool alone = (p->threads ? p->threads : t->threads) == 1;
+    uint64_t h = digest_code(u->prepare_code, alone, digest_code(u->code, alone, 1));
+    int64_t how[] = {p->threads, u->one_region};
+    return gn_hash_bytes(how, sizeof how, h);
+}
+
+static bool was_tried(const tuner *t, uint64_t digest)
+{
+    for (uint32_t k = 0; k < t->rec->tried.n; k++)
+        if (t->rec->tried.p[k] == digest) return true;
+    return digest == trial_digest(t, tuner_best(t), tuner_best_pick(t));
+}
+
+static gn_pick copy_pick(gn_arena *a, const gn_pick *p)
+{
+    gn_pick c = *p;
+    low_choice *choices = GN_NEW_N(a, low_choice, p->schedule.n + 1);
+    for (int k = 0; k < p->schedule.n; k++) {
+        choices[k] = p->schedule.choices[k];
+        if (choices[k].region) choices[k].region = gn_arena_strdup(a, choices[k].region);
+    }
+    c.schedule.choices = choices;
+    return c;
+}
+
+static gn_status *lower_guarded(tuner *t, const gn_pick *pick, trial *c)
+{
+    jmp_buf out_of_memory;
+    c->arena.oom = &out_of_memory;
+    if (setjmp(out_of_memory)) {
+        c->arena.oom = NULL;
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", c->arena.wanted);
+    }
+    c->pick = copy_pick(&c->arena, pick);
+    GN_TRY(gn_session_build_options(t->s, &c->opt));
+    c->opt.skip = ~(1u << t->id);
+    c->opt.no_code = true;
+    c->opt.mode = t->of->opt.mode;
+    c->opt.cache = t->cache;
+    c->opt.pick[t->id] = &c->pick;
+    GN_TRY(gn_build_model(&c->arena, t->s->model, &c->opt, &c->build));
+    c->unit = tuner_unit(&c->build, t->id);
+    c->digest = trial_digest(t, c->unit, &c->pick);
+    c->arena.oom = NULL;
+    return NULL;
+}
+
+/* Dense features where there were none: only where they are no burden. */
+static bool too_large(const tuner *t, const trial *c)
+{
+    const gn_dataset *d = t->s->data;
+    double bytes = 4.0 * (double)d->n_nodes * (double)d->n_features;
+    return gn_unit_reads(c->unit, GN_SLOT_INPUT, "x") && !d->x && !t->s->x_dense && bytes > 256e6;
+}
+
+gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out)
+{
+    *out = NULL;
+    trial *c = calloc(1, sizeof *c);
+    if (!c) GN_FAIL(GN_ERR_NOMEM, "out of memory: a candidate");
+    gn_arena_init(&c->arena);
+    gn_status *s = lower_guarded(t, pick, c);
+    if (s || was_tried(t, c->digest) || too_large(t, c)) {
+        trial_free(c);
+        return s;
+    }
+    *out = c;
+    return NULL;
+}
+
+void trial_free(trial *c)
+{
+    if (!c) return;
+    if (c->unit) gn_unit_release(c->unit);
+    gn_image_free(c->build.image);
+    gn_arena_free(&c->arena);
+    free(c);
+}
+
+/* Prediction --------------------------------------------------------------------------------------------------------- */
+
+/* Nanoseconds that a usual core takes.  Candidates are put in order by it, no more. */
+static double usual_ns(const gn_cost *c)
+{
+    double traffic = c->work_set / 60 + c->gathered / 50, work = c->flops / 60 + c->functions / 4 + c->draws / 2;
+    return traffic > work ? traffic : work;
+}
+
+static double predict_launch(tuner *t, trial *c, const gn_compiled *code, const gn_instance *in, int launch)
+{
+    enum { WALK = 1 << 15, LAUNCH_NS = 30 };
+    const low_launch *l = &code->low->launches.p[launch];
+    gn_launch_view v = gn_instance_launch(in, launch);
+    if (!l->kernel) return LAUNCH_NS + (double)gn_instance_slot_bytes(in, l->buffers.p[0]) / 20;
+    gn_buf text = {.arena = &c->arena};
+    kir_print(l->kernel, &text);
+    gn_buf_printf(&text, "%" PRId64, v.trips);
+    const uint32_t *known = gn_map_find(&t->cost, text.p);
+    if (known) return LAUNCH_NS + (double)*known;
+    int64_t *bytes = GN_NEW_N(&c->arena, int64_t, l->buffers.n + 1);
+    for (uint32_t b = 0; b < l->buffers.n; b++) bytes[b] = gn_instance_slot_bytes(in, l->buffers.p[b]);
+    gn_cost cost = gn_cost_sample(&c->arena, l->kernel, bytes, v.buf, v.sym, v.trips, WALK);
+    double ns = usual_ns(&cost);
+    gn_map_put(&t->cost, text.p, ns < 4e9 ? (uint32_t)ns : UINT32_MAX);
+    return LAUNCH_NS + ns;
+}
+
+static double predict_unit(tuner *t, trial *c, const gn_unit *u)
+{
+    double ns = 0;
+    for (int l = 0; l < u->code->artifact->n_launches; l++) ns += predict_launch(t, c, u->code, u->instance, l);
+    return ns * 1e-3;
+}
+
+static gn_pool *pool_of(const tuner *t, int threads) { return t->pool[threads > 0 ? threads : t->threads]; }
+
+static void nothing(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
+{
+    (void)buf, (void)sym, (void)lo, (void)hi;
+}
+
+/* Bound to be looked at: there is no code yet, and nothing is computed ahead. */
+static void without_code(const gn_compiled *c)
+{
+    for (int k = 0; c && k < c->artifact->n_code; k++) c->artifact->code[k] = nothing;
+}
+
+double trial_predict(tuner *t, trial *c)
+{
+    double us = 0;
+    without_code(c->unit->code);
+    without_code(c->unit->prepare_code);
+    gn_status *s = gn_session_bind(t->s, c->unit, pool_of(t, c->pick.threads), tuner_reference(t)->instance);
+    if (!s) us = predict_unit(t, c, c->unit);
+    gn_status_free(s);
+    gn_unit_release(c->unit);
+    return us;
+}
+
+/* Making ------------------------------------------------------------------------------------------------------------- */
+
+gn_status *trial_make(tuner *t, trial *c, const char *name)
+{
+    GN_TRY(gn_build_code(&c->arena, &c->opt, &c->build));
+    if (t->of->opt.tune_made) t->of->opt.tune_made(t->of->opt.tune_ctx, name, c->unit);
+    return gn_session_bind(t->s, c->unit, pool_of(t, c->pick.threads), tuner_reference(t)->instance);
+}
+
+gn_status *trial_rebind(tuner *t, trial *c)
+{
+    gn_unit other = *c->unit;
+    GN_TRY(gn_session_bind(t->s, &other, pool_of(t, c->pick.threads), tuner_reference(t)->instance));
+    gn_unit_release(c->unit);
+    *c->unit = other;
+    return NULL;
+}

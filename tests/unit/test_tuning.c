@@ -1,0 +1,126 @@
+/* Schedules that a tuning overrides: fields reach loops, what a region cannot do is brought to what it can, keys tell what
+ * regions do and not what values are called.  (Random programs run with schedules drawn at random: support/run_compiled.c.) */
+/* links: driver codegen passes frontend ir runtime base */
+#include "gir_test.h"
+
+#include "driver/compile.h"
+
+#include <stdio.h>
+
+#define PROGRAM(x, width)                                                                                              \
+    "program @p {\n  space node node ?\n  space edge edge ?\n  %1 = graph \"g\" : graph<node -> node, edge>\n"         \
+    "  %2 = input \"" x "\" : node f32[24]\n  %3 = state \"w\" : f32[24, " width "]\n"                                 \
+    "  %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[" width "]\n"                                                    \
+    "  %5 = gather %1, %4 {end = 0} : edge f32[" width "]\n"                                                           \
+    "  %6 = scatter %1, %5 {end = 1, red = 0} : node f32[" width "]\n"                                                 \
+    "  %7 = matmul %2, %6 {ta = 1, tb = 0} : f32[24, " width "]\n"                                                     \
+    "  output \"out\" %6\n  output \"inner\" %7\n}\n"
+
+static gn_compiled *compile(const char *text, const low_tuning *t)
+{
+    gn_compiled *c;
+    gn_compile_options o = {.index = GN_I32, .tuning = t, .pass = {.limit = -1, .verify = true}};
+    expect_ok(gn_compile(&arena, read_program(text), &o, NULL, &c));
+    return c;
+}
+
+/* The kernels of the region of a kind, as text. */
+static const char *kernels(const gn_compiled *c, region_kind kind)
+{
+    gn_buf b = {.arena = &arena};
+    gn_buf_add(&b, "");
+    for (uint32_t l = 0; l < c->low->launches.n; l++) {
+        const low_launch *x = &c->low->launches.p[l];
+        if (x->kernel && x->region >= 0 && c->f->regions.p[x->region].kind == kind) kir_print(x->kernel, &b);
+    }
+    return b.p;
+}
+
+static const char *key(const gn_compiled *c, region_kind kind)
+{
+    for (uint32_t r = 0; r < c->f->regions.n; r++)
+        if (c->f->regions.p[r].kind == kind) return low_region_key(c->f, &c->f->regions.p[r]);
+    ck_abort_msg("no region of kind %d", (int)kind);
+    return NULL;
+}
+
+static void differs(low_field field, int64_t value, region_kind kind, const char *words)
+{
+    const gn_compiled *plain = compile(PROGRAM("x", "40"), NULL);
+    low_choice c = {key(plain, kind), field, value};
+    const gn_compiled *tuned = compile(PROGRAM("x", "40"), &(low_tuning){1, &c});
+    for (int k = RG_ROWS; k <= RG_INNER; k++) {
+        bool same = strcmp(kernels(plain, (region_kind)k), kernels(tuned, (region_kind)k)) == 0;
+        ck_assert_msg(same == (k != (int)kind), "%s %lld: region of kind %d is %s", low_fields[field].name,
+                      (long long)value, k, same ? "what it was" : "another");
+    }
+    ck_assert_msg(strstr(kernels(tuned, kind), words) != NULL, "%s %lld: '%s' is not in\n%s", low_fields[field].name,
+                  (long long)value, words, kernels(tuned, kind));
+}
+
+START_TEST(fields_reach_loops)
+{
+    differs(LOW_FIELD_TILE_ROWS, 3, RG_GEMM, "0 .. 3 step 1 unroll");
+    differs(LOW_FIELD_BLOCK_ROWS, 56, RG_GEMM, "step 56 thread");
+    differs(LOW_FIELD_TILE_COLS, 16, RG_GEMM, "0 .. 16 step 1 vector");
+    differs(LOW_FIELD_CHUNK_ROWS, 192, RG_INNER, "step 192 thread");
+    differs(LOW_FIELD_AHEAD, 9, RG_ROWS, "prefetch");
+    differs(LOW_FIELD_ROWS_AT_ONCE, 4, RG_ROWS, "step 4 thread");
+    differs(LOW_FIELD_EDGE_SUMS, 16, RG_ROWS, "step 4 serial reduce");
+}
+END_TEST
+
+/* Every value of every field gives a program that verifies, far out of range too. */
+START_TEST(any_value_will_do)
+{
+    static const int64_t value[] = {INT64_MIN, -1, 0, 1, 2, 3, 7, 33, 64, 1000, 1 << 20, INT64_MAX};
+    for (int f = 0; f < LOW_FIELD_COUNT; f++)
+        for (size_t v = 0; v < sizeof value / sizeof *value; v++) {
+            low_choice c[2] = {{NULL, (low_field)f, value[v]}, {NULL, LOW_FIELD_PACK, (int64_t)v % 3}};
+            const gn_compiled *z = compile(PROGRAM("x", "40"), &(low_tuning){2, c});
+            ck_assert_int_gt(z->n_kernels, 2);
+        }
+}
+END_TEST
+
+START_TEST(later_choices_win_and_others_are_passed_over)
+{
+    low_choice c[] = {{NULL, LOW_FIELD_BLOCK_ROWS, 8},
+                      {"gemm-0000000000000000", LOW_FIELD_BLOCK_ROWS, 11},
+                      {NULL, LOW_FIELD_BLOCK_ROWS, 56},
+                      {NULL, LOW_FIELD_EDGE_COST, 8}};
+    ck_assert_ptr_nonnull(strstr(kernels(compile(PROGRAM("x", "40"), &(low_tuning){4, c}), RG_GEMM), "step 56 thread"));
+}
+END_TEST
+
+START_TEST(keys_are_of_work)
+{
+    const gn_compiled *a = compile(PROGRAM("x", "40"), NULL), *b = compile(PROGRAM("y", "40"), NULL);
+    const gn_compiled *c = compile(PROGRAM("x", "41"), NULL);
+    for (int k = RG_ROWS; k <= RG_INNER; k++) {
+        if (k == RG_FLAT) continue;
+        ck_assert_str_eq(key(a, (region_kind)k), key(b, (region_kind)k));
+    }
+    ck_assert_str_ne(key(a, RG_GEMM), key(c, RG_GEMM));
+    ck_assert_str_eq(key(a, RG_ROWS), key(c, RG_ROWS)); /* sums of x: it is multiplied afterwards */
+    ck_assert(low_field_by_name("tile_rows") == LOW_FIELD_TILE_ROWS);
+    ck_assert(low_field_by_name("tile_row") == LOW_FIELD_COUNT);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("tuning");
+    tcase_add_checked_fixture(t, arena_begin, arena_end);
+    tcase_add_test(t, fields_reach_loops);
+    tcase_add_test(t, any_value_will_do);
+    tcase_add_test(t, later_choices_win_and_others_are_passed_over);
+    tcase_add_test(t, keys_are_of_work);
+    Suite *suite = suite_create("tuning");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
