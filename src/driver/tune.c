@@ -419,8 +419,10 @@ static bool same_scores(gn_session *a, gn_session *b)
     double scale = 0, worst = 0;
     gn_status_free(gn_session_reset(a, 1));
     gn_status_free(gn_session_reset(b, 1));
-    gn_session_eval(a);
-    gn_session_eval(b);
+    gn_status *bad = gn_session_eval(a);
+    if (!bad) bad = gn_session_eval(b);
+    gn_status_free(bad);
+    if (bad) return false;
     const float *x = gn_session_logits(a, &n), *y = gn_session_logits(b, &m);
     if (!x || !y || n != m) return false;
     for (int64_t v = 0; v < a->data->n_nodes; v++)

@@ -77,8 +77,8 @@ static void same_scores(gn_session *s)
     o.tune_on = false;
     gn_session *d = open_session(&o);
     int64_t n, m;
-    gn_session_eval(s);
-    gn_session_eval(d);
+    ok(gn_session_eval(s));
+    ok(gn_session_eval(d));
     const float *x = gn_session_logits(s, &n), *y = gn_session_logits(d, &m);
     ck_assert_int_eq(n, m);
     for (int64_t i = 0; i < n * s->data->n_nodes; i++)
