@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: mutate cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: mutate test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -45,6 +45,13 @@ asan tsan: %: setup-check
 # another: half of that; --new with the same DIR: only those that it has not seen caught.
 mutate: setup-test
 	python3 tests/mutate/mutate.py $(MUTATE)
+
+# Every kernel of the samples compiled for GPUs by NVRTC: the one that gnnc finds, or PyPI's wheel. Needs no GPU.
+NVRTC_VENV = build/nvrtc
+test-nvrtc: all
+	@build/gnnc doctor | grep -q '^CUDA compiler: NVRTC' || { [ -d $(NVRTC_VENV)/lib ] || \
+	    { python3 -m venv $(NVRTC_VENV) && $(NVRTC_VENV)/bin/pip -q install nvidia-cuda-nvrtc; }; }
+	VIRTUAL_ENV=$${VIRTUAL_ENV:-$(CURDIR)/$(NVRTC_VENV)} python3 tests/nvrtc/nvrtc.py build/gnnc samples --required
 
 # Sixteen processes at once on an empty cache, some of them killed, 200 rounds: minutes.
 CACHE_ROUNDS ?= 200

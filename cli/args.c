@@ -51,7 +51,7 @@ static size_t alias_length(const char *choice, const char **canonical)
     return eq ? (size_t)(eq - choice) : strlen(choice);
 }
 
-static gn_status *set_choice(parser *p, const gn_option *o, const char *value)
+static gn_status *find_choice(parser *p, const gn_option *o, const char *value, const char **out)
 {
     const char *names[32];
     gn_buf all = {.arena = p->arena};
@@ -60,7 +60,7 @@ static gn_status *set_choice(parser *p, const gn_option *o, const char *value)
         const char *canonical;
         size_t len = alias_length(*c, &canonical);
         if (strlen(value) == len && !strncmp(value, *c, len)) {
-            *(const char **)(void *)(p->out + o->offset) = canonical;
+            *out = canonical;
             return NULL;
         }
         gn_buf_printf(&all, "%s%.*s", n ? ", " : "", (int)len, *c);
@@ -68,6 +68,26 @@ static gn_status *set_choice(parser *p, const gn_option *o, const char *value)
     }
     GN_FAIL(GN_ERR_USAGE, "%s: unknown value '%s'%s\n  it is one of %s", spelled(o, p->arena), value,
             gn_args_suggest(p->arena, "", value, names, n), all.p);
+}
+
+static gn_status *set_choice(parser *p, const gn_option *o, const char *value)
+{
+    return find_choice(p, o, value, (const char **)(void *)(p->out + o->offset));
+}
+
+static gn_status *set_choices(parser *p, const gn_option *o, const char *value)
+{
+    gn_buf all = {.arena = p->arena};
+    for (const char *at = value;; at++) {
+        size_t n = strcspn(at, ",");
+        const char *one;
+        GN_TRY(find_choice(p, o, gn_arena_strndup(p->arena, at, n), &one));
+        gn_buf_printf(&all, "%s%s", all.n ? "," : "", one);
+        at += n;
+        if (!*at) break;
+    }
+    *(const char **)(void *)(p->out + o->offset) = all.p;
+    return NULL;
 }
 
 static gn_status *set_int(parser *p, const gn_option *o, const char *value)
@@ -112,6 +132,7 @@ static gn_status *set(parser *p, const gn_option *o, const char *value)
     case GN_OPTION_INT: return set_int(p, o, value);
     case GN_OPTION_REAL: return set_real(p, o, value);
     case GN_OPTION_CHOICE: return set_choice(p, o, value);
+    case GN_OPTION_CHOICES: return set_choices(p, o, value);
     case GN_OPTION_DEFINE: GN_TRY(check_define(p, o, value)); /* fallthrough */
     case GN_OPTION_LIST: GN_PUSH(p->arena, *(gn_string_list *)at, value); return NULL;
     }

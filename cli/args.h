@@ -12,14 +12,15 @@
 #include <stdio.h>
 
 typedef enum gn_option_kind {
-    GN_OPTION_FLAG,   /* bool */
-    GN_OPTION_COUNT,  /* int: how often it was given */
-    GN_OPTION_STRING, /* const char * */
-    GN_OPTION_INT,    /* int64_t in [min, max] */
-    GN_OPTION_REAL,   /* double in [min, max] */
-    GN_OPTION_CHOICE, /* const char *: one of `choices`, canonical spelling */
-    GN_OPTION_LIST,   /* gn_string_list, in order */
-    GN_OPTION_DEFINE, /* gn_string_list of name=value; both sides are checked */
+    GN_OPTION_FLAG,    /* bool */
+    GN_OPTION_COUNT,   /* int: how often it was given */
+    GN_OPTION_STRING,  /* const char * */
+    GN_OPTION_INT,     /* int64_t in [min, max] */
+    GN_OPTION_REAL,    /* double in [min, max] */
+    GN_OPTION_CHOICE,  /* const char *: one of `choices`, canonical spelling */
+    GN_OPTION_CHOICES, /* const char *: some of `choices`, separated by commas, canonical spelling */
+    GN_OPTION_LIST,    /* gn_string_list, in order */
+    GN_OPTION_DEFINE,  /* gn_string_list of name=value; both sides are checked */
 } gn_option_kind;
 
 typedef struct gn_string_list {
@@ -35,7 +36,7 @@ typedef struct gn_option {
     uint32_t commands;          /* bits of the commands that take it */
     const char *value;          /* placeholder in the help: "FILE" */
     const char *help;           /* one line or several, without a full stop */
-    const char *const *choices; /* CHOICE: ends with NULL; "alias=canonical" accepts alias for canonical */
+    const char *const *choices; /* CHOICE, CHOICES: ends with NULL; "alias=canonical" accepts alias for canonical */
     int64_t min, max;           /* INT, REAL */
 } gn_option;
 

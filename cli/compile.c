@@ -1,4 +1,5 @@
 #include "cli/ahead.h"
+#include "cli/cuda.h"
 #include "cli/irfile.h"
 #include "cli/session.h"
 
@@ -69,12 +70,10 @@ static void emit_dot(const gn_session *s, gn_buf *out)
     gn_buf_add(out, "}\n");
 }
 
-static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, gn_buf *out)
+static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, const char *what, gn_buf *out)
 {
-    const char *what = cli->opt.emit;
     named_unit u[MAX_UNITS];
     int n = units_of(s, u);
-    gn_buf_add(out, "");
     if (!strcmp(what, "ast")) {
         gn_ast_print(s->ast, out);
     } else if (!strcmp(what, "gir")) {
@@ -84,12 +83,27 @@ static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, gn_buf *out
             for (int i = 0; i < u[k].code->n_kernels; i++) kir_print(u[k].code->kernels[i], out);
     } else if (!strcmp(what, "dot")) {
         emit_dot(s, out);
+    } else if (gn_cli_is_cuda(cli)) {
+        const gn_compiled *programs[MAX_UNITS];
+        for (int k = 0; k < n; k++) programs[k] = u[k].code;
+        return gn_cli_emit_cuda(cli, n, programs, what, out);
     } else {
         return emit_code(cli, s,
                          !strcmp(what, "llvm")  ? GN_EMIT_LLVM
                          : !strcmp(what, "asm") ? GN_EMIT_ASM
                                                 : GN_EMIT_OBJ,
                          out);
+    }
+    return NULL;
+}
+
+static gn_status *emit_stages(const gn_cli *cli, const gn_session *s, gn_buf *out)
+{
+    gn_buf_add(out, "");
+    for (const char *at = cli->opt.emit; *at;) {
+        size_t n = strcspn(at, ",");
+        GN_TRY(emit_stage(cli, s, gn_arena_strndup(cli->arena, at, n), out));
+        at += n + (at[n] == ',');
     }
     return NULL;
 }
@@ -168,6 +182,21 @@ static void report_json(const gn_session *s)
     gn_json_end(&j);
 }
 
+static gn_status *report_cuda(gn_cli *cli, gn_session *s)
+{
+    named_unit u[MAX_UNITS];
+    const char *names[MAX_UNITS];
+    gn_compiled *programs[MAX_UNITS];
+    int n = units_of(s, u);
+    printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
+    for (int k = 0; k < n; k++) {
+        names[k] = u[k].name;
+        programs[k] = (gn_compiled *)u[k].code;
+        report_unit(&u[k], NULL);
+    }
+    return gn_cli_report_cuda(cli, n, names, programs);
+}
+
 static gn_status *compile(gn_cli *cli)
 {
     gn_session_options o;
@@ -177,17 +206,24 @@ static gn_status *compile(gn_cli *cli)
     if (ahead) return gn_cli_compile_ahead(cli, &o);
     o.train = true;
     o.keep_static = true;
-    o.no_code = cli->opt.emit != NULL;
+    gn_limits limits = gn_cuda_limits();
+    bool cuda = gn_cli_is_cuda(cli);
+    GN_TRY(gn_cli_check_cuda(cli));
+    if (cuda) o.limits = &limits;
+    o.no_code = cuda || cli->opt.emit != NULL;
     gn_session *s;
     GN_TRY(gn_session_new(cli->arena, &o, &s));
     gn_status *status = NULL;
     if (cli->opt.emit) {
         gn_buf b = {.arena = cli->arena};
-        status = emit_stage(cli, s, &b);
+        status = emit_stages(cli, s, &b);
         if (!status) status = gn_cli_write_text(cli->opt.output, &b);
     } else {
         gn_cli_describe(cli, s);
-        cli->opt.json ? report_json(s) : report(cli, s);
+        if (cuda)
+            status = report_cuda(cli, s);
+        else
+            cli->opt.json ? report_json(s) : report(cli, s);
     }
     gn_session_free(s);
     return status;
@@ -207,6 +243,7 @@ const gn_command gn_command_compile = {
                 "  gnnc samples/gcn.gnn --data cora --weights w.safetensors --inference \\\n"
                 "      --cpu x86-64-v3 -o gcn.a --header gcn.h    trained weights, other machines\n"
                 "  gnnc samples/gat.gnn -D heads=4 -D hidden=16   other hyperparameters\n"
+                "  gnnc samples/gcn.gnn --arch sm_90 --emit=cuda,ptx   code for a GPU; this machine needs none\n"
                 "  gnnc samples/gcn.gnn --emit=dot | dot -Tsvg    a drawing\n",
     .min_args = 1,
     .max_args = 1,

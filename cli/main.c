@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cache/cache.h"
 #include "cli/report.h"
+#include "codegen/cuda.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -34,10 +35,14 @@ static void print_page(const gn_command *c, int at, FILE *to)
     fprintf(to, "\nexamples:\n%s", c->examples);
 }
 
-static void print_version(FILE *to)
+static void print_version(gn_arena *arena, FILE *to)
 {
     fprintf(to, "gnnc %s\n", GNNC_VERSION);
     fprintf(to, "CPU back end: %s\n", GNNC_HAVE_LLVM ? "LLVM " GNNC_LLVM_VERSION : "not built");
+    gn_buf b = {.arena = arena};
+    gn_status *s = gn_cuda_describe(&b);
+    fprintf(to, "CUDA back end: %s\n", s ? "no NVRTC (gnnc doctor says what was looked for)" : b.p);
+    gn_status_free(s);
 }
 
 static int find_command(const char *name)
@@ -100,7 +105,7 @@ static gn_status *dispatch(gn_arena *arena, int argc, char **argv)
     }
     const char *word = argv[1];
     if (!strcmp(word, "--version") || !strcmp(word, "version")) {
-        print_version(stdout);
+        print_version(arena, stdout);
         return NULL;
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(arena, argc - 2, argv + 2);

@@ -22,7 +22,8 @@ static const char *const modes[] = {
 #undef X
             NULL,
 };
-static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "dot", NULL};
+static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "cuda", "ptx", "cubin", "dot", NULL};
+static const char *const devices[] = {"cpu", "cuda", NULL};
 static const char *const orders[] = {
 #define X(id, name, doc) name,
     GN_ORDERS(X)
@@ -39,9 +40,15 @@ static const gn_option options[] = {
      modes},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | GN_COMMAND_opt, "NAME=VALUE",
      "set a hyperparameter of the model (opt: sparse=INPUT); repeatable"},
-    {"emit", 0, GN_OPTION_CHOICE, AT(emit), GN_COMMAND_compile, "WHAT",
-     "print a stage and stop: ast, gir (tensor IR), kir (loop IR),\nllvm, asm, obj or dot (the tensor IR as a drawing)",
+    {"emit", 0, GN_OPTION_CHOICES, AT(emit), GN_COMMAND_compile, "WHAT",
+     "print stages, separated by commas, and stop: ast, gir (tensor\nIR), kir (loop IR), llvm, asm, obj; cuda, ptx, "
+     "cubin; or dot\n"
+     "(the tensor IR as a drawing)",
      emits},
+    {"device", 0, GN_OPTION_CHOICE, AT(device), GN_COMMAND_compile, "DEVICE",
+     "what to compile for: cpu (the default) or cuda, which needs\nNVRTC but no GPU", devices},
+    {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile, "SM",
+     "of --device cuda: the architecture, sm_80 (the default) or above"},
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune, "PROGRAM",
      "step (a training step; the default where there are labels)\nor eval (the forward pass)", units},
     {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",

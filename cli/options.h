@@ -13,7 +13,8 @@
     X(tune)                                                                                                            \
     X(opt)                                                                                                             \
     X(reduce)                                                                                                          \
-    X(cache)
+    X(cache)                                                                                                           \
+    X(doctor)
 
 enum {
 #define X(name) GN_COMMAND_AT_##name,
@@ -28,8 +29,10 @@ enum {
 };
 
 typedef struct gn_cli_options {
-    const char *mode;        /* canonical name of a compile mode, NULL: not given */
-    const char *emit;        /* ast, gir, kir, llvm, asm, obj, dot; NULL: not given */
+    const char *mode; /* canonical name of a compile mode, NULL: not given */
+    const char *emit; /* of ast, gir, kir, llvm, asm, obj, cuda, ptx, cubin, dot, some, with commas; NULL: not given */
+    const char *device;      /* cpu, cuda; NULL: not given */
+    const char *arch;        /* sm_80, ...; NULL: not given */
     const char *output;      /* -o; NULL: stdout, or what the command says */
     const char *header;      /* compile: where the C header goes */
     const char *prefix;      /* compile: of C names; NULL: not given */

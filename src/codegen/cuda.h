@@ -31,4 +31,42 @@ GN_NODISCARD gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, 
 /* What every program begins with. */
 const char *gn_cuda_prelude(void);
 
+/* "sm_90" or "90" to 90; 0 for what is no architecture that code is made for (80 and above). */
+int gn_cuda_arch(const char *name);
+
+/* A program of `n` kernels, gn_kernel_0 ..., appended to `out`.  origin[k] as above; NULL: none has one. */
+GN_NODISCARD gn_status *gn_cuda_source(int n, const kir_kernel *const *kernels, const char *const *origin, gn_buf *out,
+                                       gn_cuda_geometry *geometry);
+
+/* Resources of a kernel as the assembler counted them; bytes a thread, but shared ones, a block. */
+typedef struct gn_cuda_usage {
+    int registers, stack, spill_stores, spill_loads;
+    int shared_bytes;
+} gn_cuda_usage;
+
+/* One object of n kernels: how each is launched, what it uses, and their cubin, in which kernel k is the function
+ * gn_kernel_<k>.  Can be kept: depends on kernels, arch and NVRTC alone. *out is malloc'd. */
+GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_code_object *out);
+
+/* PTX of n kernels, appended. */
+GN_NODISCARD gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, gn_buf *out);
+
+typedef struct gn_cuda_view { /* into an object, which must outlive it */
+    int n;
+    int arch;
+    const void *cubin;
+    size_t cubin_bytes;
+    const struct gn_cuda_entry *entry; /* gn_cuda_view_kernel */
+} gn_cuda_view;
+
+/* Takes any bytes. GN_ERR_DATA for what is no such object. */
+GN_NODISCARD gn_status *gn_cuda_object_view(const gn_code_object *object, gn_cuda_view *out);
+void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *geometry, gn_cuda_usage *usage);
+
+/* "NVRTC 13.0 (libnvrtc.so.13)", all that code depends on besides kernels and arch, and for people.  GN_ERR_BACKEND where
+ * there is none: what was looked for, and how to get it. */
+GN_NODISCARD gn_status *gn_cuda_describe(gn_buf *out);
+/* "sm_75 sm_80 ...": what it makes code for. */
+GN_NODISCARD gn_status *gn_cuda_archs(gn_buf *out);
+
 #endif

@@ -38,15 +38,16 @@ typedef struct gn_unit {              /* one program, compiled and (see gn_unit_
 
 typedef struct gn_build_options {
     gn_mode mode;
-    gn_elem index;      /* of graph arrays: I32 unless a count needs I64 */
-    bool sparse;        /* x is bound as CSR */
-    bool train;         /* make the training step too, and the validation loss where the model wants one */
-    bool fixed;         /* training: data are the same in every step; what depends on them alone is computed once */
-    bool sanitize;      /* bounds checks in generated code */
-    bool no_code;       /* no machine code: nothing can be run */
-    bool objects;       /* with no_code: machine code as objects, in gn_build.objects */
-    const char *cpu;    /* that is compiled for; NULL: this one */
-    int pass_limit;     /* -1: all */
+    gn_elem index;   /* of graph arrays: I32 unless a count needs I64 */
+    bool sparse;     /* x is bound as CSR */
+    bool train;      /* make the training step too, and the validation loss where the model wants one */
+    bool fixed;      /* training: data are the same in every step; what depends on them alone is computed once */
+    bool sanitize;   /* bounds checks in generated code */
+    bool no_code;    /* no machine code: nothing can be run */
+    bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
+    const char *cpu; /* that is compiled for; NULL: this one */
+    const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
+    int pass_limit;          /* -1: all */
     int train_levels;   /* of rows that the training loss reads (passes/restrict_rows.c); 0: all rows are computed */
     int val_levels;     /* the same of the validation loss */
     int threads;        /* that compile; 0: as many as there are processors */

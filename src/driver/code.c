@@ -22,8 +22,7 @@ typedef struct job { /* distinct kernels on their way to code */
     gn_code_object *made;
 } job;
 
-/* The kernel's text with every name replaced by its number: equal texts, equal code. */
-static const char *canonical(gn_arena *a, const kir_kernel *k)
+const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k)
 {
     kir_kernel copy = *k;
     copy.name = "k";
@@ -173,7 +172,7 @@ gn_distinct gn_find_distinct(gn_arena *a, int n, gn_compiled *const *programs, b
     gn_map_init(&seen, a);
     for (int p = 0; p < n; p++) {
         for (int k = 0; k < programs[p]->n_kernels; k++) {
-            const char *text = canonical(a, programs[p]->kernels[k]);
+            const char *text = gn_canonical_kernel(a, programs[p]->kernels[k]);
             const uint32_t *found = share ? gn_map_find(&seen, text) : NULL;
             if (!found) {
                 found = gn_map_put(&seen, text, (uint32_t)d.n);

@@ -46,6 +46,9 @@ typedef struct gn_code_report {
 GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
                                         gn_image **image, gn_code_report *report);
 
+/* The kernel's text with every name replaced by its number: equal texts, equal code. */
+const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k);
+
 /* The machine code of several programs as it is before it is loaded, for files. */
 typedef struct gn_kernel_objects {
     int n;                   /* distinct kernels */

@@ -23,22 +23,23 @@ typedef struct gn_session_options {
     gn_mode mode;
     int threads; /* 0: as many as there are processors */
     uint64_t seed;
-    const char *weights;    /* training starts from this file; NULL: from fresh weights */
-    int64_t epochs;         /* -1: the train block's */
-    int pass_limit;         /* -1: all */
-    gn_without without;     /* passes and decisions that are switched off */
-    bool sanitize;          /* bounds checks in generated code */
-    bool train;             /* make the training step too */
-    bool keep_static;       /* training: what depends on graph and data alone is computed once */
-    bool no_code;           /* for --emit: no machine code, nothing can be run */
-    bool objects;           /* with no_code: machine code as objects */
-    const char *cpu;        /* that is compiled for; NULL: this one */
-    struct gn_cache *cache; /* of compiled kernels; NULL: none. Must outlive gn_session_new alone */
-    gn_target *target;      /* where it runs; NULL: on this processor. Must outlive the session */
-    const char *tune_lock;  /* choices of schedules come from this file; NULL: as the mode says */
-    double tune_seconds;    /* of searching where the mode searches; 0: not, what is kept is taken */
-    bool tune_on;           /* search on, in any mode, whatever is kept */
-    bool free_order;        /* nodes may be reordered by a search */
+    const char *weights;     /* training starts from this file; NULL: from fresh weights */
+    int64_t epochs;          /* -1: the train block's */
+    int pass_limit;          /* -1: all */
+    gn_without without;      /* passes and decisions that are switched off */
+    bool sanitize;           /* bounds checks in generated code */
+    bool train;              /* make the training step too */
+    bool keep_static;        /* training: what depends on graph and data alone is computed once */
+    bool no_code;            /* for --emit: no machine code, nothing can be run */
+    bool objects;            /* with no_code: machine code as objects */
+    const char *cpu;         /* that is compiled for; NULL: this one */
+    struct gn_cache *cache;  /* of compiled kernels; NULL: none. Must outlive gn_session_new alone */
+    const gn_limits *limits; /* that schedules are made for; NULL: this machine's, or the target's */
+    gn_target *target;       /* where it runs; NULL: on this processor. Must outlive the session */
+    const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
+    double tune_seconds;     /* of searching where the mode searches; 0: not, what is kept is taken */
+    bool tune_on;            /* search on, in any mode, whatever is kept */
+    bool free_order;         /* nodes may be reordered by a search */
     void (*tune_say)(void *ctx, const char *text); /* what was tried and what came of it; NULL: nobody listens */
     /* For tests: sees a candidate's code before it is bound. */
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u);

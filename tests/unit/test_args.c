@@ -156,7 +156,7 @@ START_TEST(table)
         ck_assert(o->name || o->letter);
         ck_assert(o->commands && o->help);
         ck_assert_msg(value == (o->value != NULL), "%s", o->name);
-        ck_assert((o->kind == GN_OPTION_CHOICE) == (o->choices != NULL));
+        ck_assert((o->kind == GN_OPTION_CHOICE || o->kind == GN_OPTION_CHOICES) == (o->choices != NULL));
         if (o->kind == GN_OPTION_INT) ck_assert(o->min < o->max);
         for (size_t k = 0; k < i; k++) {
             ck_assert_str_ne(o->name, t->options[k].name);

@@ -1,0 +1,118 @@
+#include "cli/cuda.h"
+
+#include "runtime/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_stage(const char *list, const char *stage)
+{
+    size_t n = strlen(stage);
+    for (const char *at = list; at && *at; at += *at == ',') {
+        size_t len = strcspn(at, ",");
+        if (len == n && !strncmp(at, stage, n)) return true;
+        at += len;
+    }
+    return false;
+}
+
+static bool any_stage(const char *list, const char *const *stages, size_t n, const char **which)
+{
+    for (size_t k = 0; k < n; k++) {
+        *which = stages[k];
+        if (has_stage(list, stages[k])) return true;
+    }
+    return false;
+}
+
+static const char *const of_cuda[] = {"cuda", "ptx", "cubin"}, *const of_cpu[] = {"llvm", "asm", "obj"};
+
+bool gn_cli_is_cuda(const gn_cli *cli)
+{
+    const char *which;
+    if (cli->opt.device) return !strcmp(cli->opt.device, "cuda");
+    return any_stage(cli->opt.emit, of_cuda, 3, &which);
+}
+
+gn_status *gn_cli_check_cuda(const gn_cli *cli)
+{
+    const char *which;
+    bool cuda = gn_cli_is_cuda(cli);
+    if (any_stage(cli->opt.emit, cuda ? of_cpu : of_cuda, 3, &which))
+        GN_FAIL(GN_ERR_USAGE, "--emit=%s is not of --device %s", which, cuda ? "cuda" : "cpu");
+    if (cli->opt.arch && !cuda) GN_FAIL(GN_ERR_USAGE, "--arch goes with --device cuda");
+    if (cli->opt.arch && !gn_cuda_arch(cli->opt.arch))
+        GN_FAIL(GN_ERR_USAGE,
+                "--arch %s: expected an architecture of compute capability 8.0 or above, as sm_80 or sm_90",
+                cli->opt.arch);
+    if (cuda && cli->opt.json) GN_FAIL(GN_ERR_USAGE, "--json does not go with --device cuda");
+    return NULL;
+}
+
+static int arch_of(const gn_cli *cli) { return gn_cuda_arch(cli->opt.arch ? cli->opt.arch : "sm_80"); }
+
+gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *programs, const char *what, gn_buf *out)
+{
+    int total = 0, at = 0;
+    for (int p = 0; p < n; p++) total += programs[p]->n_kernels;
+    const kir_kernel **kernels = GN_NEW_N(cli->arena, const kir_kernel *, total + 1);
+    const char **origin = GN_NEW_N(cli->arena, const char *, total + 1);
+    gn_cuda_geometry *g = GN_NEW_N(cli->arena, gn_cuda_geometry, total + 1);
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < programs[p]->n_kernels; k++) {
+            origin[at] = gn_kernel_origin(cli->arena, programs[p], k);
+            kernels[at++] = programs[p]->kernels[k];
+        }
+    if (!strcmp(what, "cuda")) return gn_cuda_source(total, kernels, origin, out, g);
+    if (!strcmp(what, "ptx")) return gn_cuda_ptx(total, kernels, arch_of(cli), out);
+    gn_code_object object;
+    gn_cuda_view view;
+    GN_TRY(gn_cuda_object(total, kernels, arch_of(cli), &object));
+    gn_status *s = gn_cuda_object_view(&object, &view);
+    if (!s) gn_buf_addn(out, view.cubin, view.cubin_bytes);
+    free(object.bytes);
+    return s;
+}
+
+static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, const kir_kernel *k)
+{
+    gn_cuda_view v;
+    gn_cuda_geometry g;
+    gn_cuda_usage u;
+    gn_status *s = gn_cuda_object_view(&code->objects[at.object], &v);
+    if (s) {
+        gn_status_free(s);
+        return;
+    }
+    gn_cuda_view_kernel(&v, at.kernel, &g, &u);
+    printf("  %-28s %4d threads, %3d an iteration, %3d registers, %5d bytes shared", k->name, g.threads, g.group,
+           u.registers, u.shared_bytes);
+    if (u.stack) printf(", %d stack", u.stack);
+    if (u.spill_stores || u.spill_loads) printf(", spills %d/%d bytes", u.spill_stores, u.spill_loads);
+    printf("\n");
+}
+
+gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names, gn_compiled *const *programs)
+{
+    gn_cuda_objects code;
+    gn_code_report r;
+    int arch = arch_of(cli);
+    gn_without without;
+    GN_TRY(gn_cli_without(cli, &without));
+    gn_codegen_options o = {.threads = cli->opt.threads > 0 ? (int)cli->opt.threads : gn_cores(),
+                            .cache = cli->cache,
+                            .off = without.decisions};
+    gn_status *s = gn_compile_cuda(cli->arena, n, programs, arch, &o, &code, &r);
+    for (int p = 0; p < n && !s; p++) {
+        printf("%s:\n", names[p]);
+        for (int k = 0; k < programs[p]->n_kernels; k++)
+            report_kernel(&code, code.place[p][k], programs[p]->kernels[k]);
+    }
+    if (!s) {
+        printf("%d kernels, %d distinct", r.kernels, r.distinct);
+        if (r.cached) printf(" (%d cached)", r.hits);
+        printf(", %lld bytes of code for sm_%d in %.1f ms\n", (long long)r.stats.code_bytes, arch, r.ms);
+    }
+    gn_cuda_objects_free(&code);
+    return s;
+}

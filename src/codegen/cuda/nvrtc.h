@@ -1,0 +1,35 @@
+/* NVRTC, NVIDIA's compiler as a library, found and loaded when it is first asked for. */
+#ifndef GN_CODEGEN_CUDA_NVRTC_H
+#define GN_CODEGEN_CUDA_NVRTC_H
+
+#include "base/arena.h"
+#include "base/status.h"
+
+typedef struct gn_nvrtc {
+    void *library;
+    char path[256]; /* by which it was found */
+    int major, minor;
+#define NV(name, types) int(*name) types;
+#include "codegen/cuda/nvrtc.def"
+#undef NV
+    const char *(*error_string)(int);
+} gn_nvrtc;
+
+/* The first that loads of: $GNNC_NVRTC (a file; nothing else is tried then), $CUDA_HOME and $CUDA_PATH, what the dynamic
+ * loader finds as libnvrtc.so.13 and .12, /usr/local/cuda, /opt/cuda, and Python wheels beside the python3 of $VIRTUAL_ENV.
+ * GN_ERR_BACKEND names what was tried and how to get it.  The library stays in memory. Thread-safe. */
+GN_NODISCARD gn_status *gn_nvrtc_open(gn_nvrtc *out);
+
+/* Can it make code for sm_<arch>? */
+bool gn_nvrtc_makes(const gn_nvrtc *n, int arch);
+/* "sm_75 sm_80 ..." */
+void gn_nvrtc_archs(const gn_nvrtc *n, gn_buf *out);
+
+typedef enum gn_nvrtc_output { GN_NVRTC_CUBIN, GN_NVRTC_PTX } gn_nvrtc_output;
+
+/* Compiles a program.  *bytes is malloc'd; what the compiler says (with `verbose` the resources of each kernel) goes to
+ * `log`, which may be NULL.  GN_ERR_BACKEND: an architecture that this NVRTC does not know; GN_ERR_INTERNAL: with its words. */
+GN_NODISCARD gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch, gn_nvrtc_output what,
+                                         bool verbose, unsigned char **bytes, size_t *size, gn_buf *log);
+
+#endif

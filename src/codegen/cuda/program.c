@@ -1,0 +1,196 @@
+/* program: several kernels to one text, to PTX, or to an object: a cubin with what a launch needs. */
+#include "codegen/cuda.h"
+#include "codegen/cuda/nvrtc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gn_cuda_arch(const char *name)
+{
+    if (!strncmp(name, "sm_", 3)) name += 3;
+    char *end;
+    long v = strtol(name, &end, 10);
+    return *name >= '0' && *name <= '9' && !*end && v >= 80 && v < 1000 ? (int)v : 0;
+}
+
+gn_status *gn_cuda_source(int n, const kir_kernel *const *kernels, const char *const *origin, gn_buf *out,
+                          gn_cuda_geometry *geometry)
+{
+    char symbol[32];
+    gn_buf_add(out, gn_cuda_prelude());
+    for (int k = 0; k < n; k++) {
+        snprintf(symbol, sizeof symbol, "gn_kernel_%d", k);
+        GN_TRY(gn_cuda_kernel(kernels[k], symbol, origin ? origin[k] : NULL, out, &geometry[k]));
+    }
+    return NULL;
+}
+
+/* Objects ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct header {
+    char magic[8];
+    int32_t n, arch;
+    int64_t cubin_bytes;
+} header;
+
+struct gn_cuda_entry {
+    int64_t per_block, shared_bytes;
+    int32_t threads, group;
+    int32_t registers, stack, spill_stores, spill_loads;
+    int32_t assembled_shared, spare;
+};
+
+static const char magic[8] = "GNCUDA1";
+
+/* The figures behind "Compiling entry function 'gn_kernel_<k>'" in what the assembler says. */
+static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
+{
+    char name[64];
+    snprintf(name, sizeof name, "entry function 'gn_kernel_%d'", k);
+    const char *at = log ? strstr(log, name) : NULL;
+    if (!at) return;
+    const char *next = strstr(at + 1, "entry function"), *p;
+    size_t n = next ? (size_t)(next - at) : strlen(at);
+    char *part = malloc(n + 1);
+    if (!part) return;
+    memcpy(part, at, n);
+    part[n] = 0;
+    if ((p = strstr(part, " bytes stack frame"))) {
+        while (p > part && p[-1] != ' ') p--;
+        sscanf(p, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &e->stack, &e->spill_stores,
+               &e->spill_loads);
+    }
+    if ((p = strstr(part, "Used "))) sscanf(p, "Used %d registers", &e->registers);
+    if ((p = strstr(part, " bytes smem"))) {
+        while (p > part && p[-1] != ' ') p--;
+        e->assembled_shared = atoi(p);
+    }
+    free(part);
+}
+
+static gn_status *pack(int n, int arch, const gn_cuda_geometry *g, const unsigned char *cubin, size_t bytes,
+                       const char *log, gn_code_object *out)
+{
+    size_t table = (size_t)n * sizeof(struct gn_cuda_entry);
+    header h = {.n = n, .arch = arch, .cubin_bytes = (int64_t)bytes};
+    memcpy(h.magic, magic, sizeof magic);
+    out->n = sizeof h + table + bytes;
+    out->bytes = calloc(out->n, 1);
+    if (!out->bytes) GN_FAIL(GN_ERR_NOMEM, "no memory for %zu bytes of code", out->n);
+    memcpy(out->bytes, &h, sizeof h);
+    for (int k = 0; k < n; k++) {
+        struct gn_cuda_entry e = {.per_block = g[k].per_block,
+                                  .shared_bytes = g[k].shared_bytes,
+                                  .threads = g[k].threads,
+                                  .group = g[k].group};
+        read_usage(log, k, &e);
+        memcpy(out->bytes + sizeof h + (size_t)k * sizeof e, &e, sizeof e);
+    }
+    memcpy(out->bytes + sizeof h + table, cubin, bytes);
+    return NULL;
+}
+
+gn_status *gn_cuda_object_view(const gn_code_object *object, gn_cuda_view *out)
+{
+    header h;
+    *out = (gn_cuda_view){0};
+    if (object->n < sizeof h) GN_FAIL(GN_ERR_DATA, "%zu bytes are no CUDA object", object->n);
+    memcpy(&h, object->bytes, sizeof h);
+    size_t rest = object->n - sizeof h;
+    if (memcmp(h.magic, magic, sizeof magic) || h.n < 0 || (size_t)h.n > rest / sizeof(struct gn_cuda_entry))
+        GN_FAIL(GN_ERR_DATA, "no CUDA object");
+    rest -= (size_t)h.n * sizeof(struct gn_cuda_entry);
+    if (h.cubin_bytes < 0 || (uint64_t)h.cubin_bytes != rest)
+        GN_FAIL(GN_ERR_DATA, "a CUDA object of %zu bytes of code says %lld", rest, (long long)h.cubin_bytes);
+    *out = (gn_cuda_view){.n = h.n, .arch = h.arch, .cubin = object->bytes + (object->n - rest), .cubin_bytes = rest};
+    out->entry = (const struct gn_cuda_entry *)(const void *)(object->bytes + sizeof h);
+    for (int k = 0; k < h.n; k++) {
+        gn_cuda_geometry g;
+        gn_cuda_usage u;
+        gn_cuda_view_kernel(out, k, &g, &u);
+        bool fair = g.threads >= 1 && g.threads <= 1024 && g.group >= 1 && g.group <= g.threads && g.per_block >= 1 &&
+                    g.per_block <= g.threads && g.shared_bytes >= 0 && g.shared_bytes <= 256 * 1024;
+        if (!fair) GN_FAIL(GN_ERR_DATA, "a CUDA object whose kernel %d cannot be launched", k);
+    }
+    return NULL;
+}
+
+void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *g, gn_cuda_usage *u)
+{
+    struct gn_cuda_entry e;
+    memcpy(&e, (const unsigned char *)v->entry + (size_t)k * sizeof e, sizeof e);
+    *g = (gn_cuda_geometry){
+        .threads = e.threads, .group = e.group, .per_block = e.per_block, .shared_bytes = e.shared_bytes};
+    *u = (gn_cuda_usage){.registers = e.registers,
+                         .stack = e.stack,
+                         .spill_stores = e.spill_stores,
+                         .spill_loads = e.spill_loads,
+                         .shared_bytes = e.assembled_shared};
+}
+
+/* Compiling ----------------------------------------------------------------------------------------------------------- */
+
+static gn_status *compile(gn_arena *a, int n, const kir_kernel *const *kernels, int arch, gn_nvrtc_output what,
+                          gn_cuda_geometry *g, unsigned char **bytes, size_t *size, gn_buf *log)
+{
+    gn_nvrtc nvrtc;
+    gn_buf text = {.arena = a};
+    GN_TRY(gn_nvrtc_open(&nvrtc));
+    GN_TRY(gn_cuda_source(n, kernels, NULL, &text, g));
+    return gn_nvrtc_compile(&nvrtc, text.p, arch, what, true, bytes, size, log);
+}
+
+/* In an arena of its own: several threads compile at once. */
+gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
+{
+    gn_arena a;
+    jmp_buf oom;
+    unsigned char *volatile kept = NULL;
+    gn_status *s;
+    *out = (gn_code_object){0};
+    gn_arena_init(&a);
+    a.oom = &oom;
+    if (setjmp(oom)) {
+        s = GN_ERROR(GN_ERR_NOMEM, "no memory to compile kernels (%zu bytes)", a.wanted);
+    } else {
+        gn_buf log = {.arena = &a};
+        unsigned char *bytes = NULL;
+        size_t size = 0;
+        gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, n + 1);
+        gn_buf_add(&log, "");
+        s = compile(&a, n, kernels, arch, GN_NVRTC_CUBIN, g, &bytes, &size, &log);
+        kept = bytes;
+        if (!s) s = pack(n, arch, g, bytes, size, log.p, out);
+    }
+    free(kept);
+    gn_arena_free(&a);
+    return s;
+}
+
+gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, gn_buf *out)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, n + 1);
+    GN_TRY(compile(out->arena, n, kernels, arch, GN_NVRTC_PTX, g, &bytes, &size, NULL));
+    gn_buf_addn(out, (const char *)bytes, size && !bytes[size - 1] ? size - 1 : size);
+    free(bytes);
+    return NULL;
+}
+
+gn_status *gn_cuda_describe(gn_buf *out)
+{
+    gn_nvrtc n;
+    GN_TRY(gn_nvrtc_open(&n));
+    gn_buf_printf(out, "NVRTC %d.%d (%s)", n.major, n.minor, n.path);
+    return NULL;
+}
+
+gn_status *gn_cuda_archs(gn_buf *out)
+{
+    gn_nvrtc n;
+    GN_TRY(gn_nvrtc_open(&n));
+    gn_nvrtc_archs(&n, out);
+    return NULL;
+}

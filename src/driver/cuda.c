@@ -1,0 +1,177 @@
+#include "driver/cuda.h"
+
+#include "base/map.h"
+#include "cache/cache.h"
+#include "driver/code_id.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What NVRTC takes for a program before its first kernel is about what a small kernel takes. */
+enum { PER_OBJECT = 6, MAX_THREADS = 64 };
+
+typedef struct part { /* kernels of one object */
+    const kir_kernel *kernels[PER_OBJECT];
+    const char *text[PER_OBJECT];
+    int n;
+    const char *parts; /* of its key */
+    gn_key key;
+} part;
+
+typedef struct job {
+    gn_arena *arena;
+    int arch;
+    const gn_codegen_options *opt;
+    GN_VEC(part) parts;
+    gn_cuda_objects *out;
+    gn_code_report *report;
+    atomic_int next;
+    gn_status **error; /* by part */
+} job;
+
+/* Parts --------------------------------------------------------------------------------------------------------------- */
+
+/* Equal kernels of a program share code.  Those of other programs are in objects of their own, which do not depend on what
+ * else a model was compiled for: inference finds what training kept. */
+static void divide(job *j, const gn_compiled *c, gn_cuda_place *place)
+{
+    gn_map seen;
+    gn_map_init(&seen, j->arena);
+    bool fresh = true;
+    for (int k = 0; k < c->n_kernels; k++) {
+        const char *text = gn_canonical_kernel(j->arena, c->kernels[k]);
+        const uint32_t *same = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(&seen, text) : NULL;
+        if (same) {
+            place[k] = place[*same];
+            continue;
+        }
+        gn_map_put(&seen, text, (uint32_t)k);
+        if (fresh || j->parts.p[j->parts.n - 1].n == PER_OBJECT) GN_PUSH(j->arena, j->parts, ((part){0}));
+        fresh = false;
+        part *p = &j->parts.p[j->parts.n - 1];
+        place[k] = (gn_cuda_place){(int)j->parts.n - 1, p->n};
+        p->text[p->n] = text;
+        p->kernels[p->n++] = c->kernels[k];
+    }
+}
+
+/* NVRTC's version is not in it: to ask for it is to load 100 MB, and what another one made runs as well. */
+static void make_key(job *j, part *p)
+{
+    gn_buf b = {.arena = j->arena};
+    gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d\nkernels", GNNC_VERSION, gn_code_id, j->arch);
+    for (int k = 0; k < p->n; k++) {
+        unsigned char digest[GN_SHA256_BYTES];
+        char hex[GN_SHA256_HEX + 1];
+        gn_sha256_of(p->text[k], strlen(p->text[k]), digest);
+        gn_sha256_hex(digest, hex);
+        gn_buf_printf(&b, " %s", hex);
+    }
+    gn_buf_add(&b, "\n");
+    p->parts = b.p;
+    p->key = gn_key_of(b.p, b.n);
+}
+
+/* Compiling ----------------------------------------------------------------------------------------------------------- */
+
+static bool look_up(job *j, int k)
+{
+    gn_code_object *o = &j->out->objects[k];
+    gn_cuda_view view;
+    if (!j->opt->cache) return false;
+    if (!gn_cache_get(j->opt->cache, &j->parts.p[k].key, j->parts.p[k].kernels[0]->name, &o->bytes, &o->n))
+        return false;
+    gn_status *s = gn_cuda_object_view(o, &view);
+    if (!s && view.n == j->parts.p[k].n && view.arch == j->arch) return true;
+    gn_status_free(s);
+    free(o->bytes);
+    *o = (gn_code_object){0};
+    return false;
+}
+
+static void *worker(void *arg)
+{
+    job *j = arg;
+    for (int k; (k = atomic_fetch_add(&j->next, 1)) < (int)j->parts.n;)
+        if (!j->out->objects[k].bytes)
+            j->error[k] = gn_cuda_object(j->parts.p[k].n, j->parts.p[k].kernels, j->arch, &j->out->objects[k]);
+    return NULL;
+}
+
+static void compile_missing(job *j, int missing)
+{
+    pthread_t thread[MAX_THREADS];
+    bool started[MAX_THREADS] = {false};
+    int n = j->opt->threads < missing ? j->opt->threads : missing;
+    if (n > MAX_THREADS) n = MAX_THREADS;
+    for (int t = 1; t < n; t++) started[t] = pthread_create(&thread[t], NULL, worker, j) == 0;
+    worker(j);
+    for (int t = 1; t < n; t++)
+        if (started[t]) pthread_join(thread[t], NULL);
+}
+
+/* The first error; the others are dropped. */
+static gn_status *first_error(job *j)
+{
+    gn_status *s = NULL;
+    for (uint32_t k = 0; k < j->parts.n; k++) {
+        if (s)
+            gn_status_free(j->error[k]);
+        else
+            s = j->error[k];
+    }
+    return s;
+}
+
+static gn_status *make_objects(job *j)
+{
+    gn_code_report *r = j->report;
+    int missing = 0;
+    r->cached = j->opt->cache != NULL;
+    bool *found = GN_NEW_N(j->arena, bool, j->parts.n + 1);
+    for (uint32_t k = 0; k < j->parts.n; k++) {
+        make_key(j, &j->parts.p[k]);
+        found[k] = look_up(j, (int)k);
+        r->distinct += j->parts.p[k].n;
+        *(found[k] ? &r->hits : &r->misses) += j->parts.p[k].n;
+        missing += !found[k];
+        if (!found[k] && j->opt->cache)
+            gn_cache_explain(j->opt->cache, j->parts.p[k].kernels[0]->name, j->parts.p[k].parts);
+    }
+    if (!missing) return NULL;
+    compile_missing(j, missing);
+    GN_TRY(first_error(j));
+    for (uint32_t k = 0; k < j->parts.n; k++)
+        if (!found[k] && j->opt->cache)
+            gn_cache_put(j->opt->cache, j->parts.p[k].parts, j->out->objects[k].bytes, j->out->objects[k].n);
+    return NULL;
+}
+
+gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch, const gn_codegen_options *opt,
+                           gn_cuda_objects *out, gn_code_report *report)
+{
+    double t0 = gn_now_ms();
+    job j = {.arena = a, .arch = arch, .opt = opt, .out = out, .report = report};
+    *out = (gn_cuda_objects){.n_programs = n, .place = GN_NEW_N(a, gn_cuda_place *, n + 1)};
+    *report = (gn_code_report){0};
+    for (int p = 0; p < n; p++) {
+        report->kernels += programs[p]->n_kernels;
+        out->place[p] = GN_NEW_N(a, gn_cuda_place, programs[p]->n_kernels + 1);
+        divide(&j, programs[p], out->place[p]);
+    }
+    out->n_objects = (int)j.parts.n;
+    out->objects = GN_NEW_N(a, gn_code_object, j.parts.n + 1);
+    j.error = GN_NEW_N(a, gn_status *, j.parts.n + 1);
+    GN_TRY(make_objects(&j));
+    for (int k = 0; k < out->n_objects; k++) report->stats.code_bytes += (int64_t)out->objects[k].n;
+    report->ms = gn_now_ms() - t0;
+    return NULL;
+}
+
+void gn_cuda_objects_free(gn_cuda_objects *c)
+{
+    for (int k = 0; k < c->n_objects; k++) free(c->objects[k].bytes);
+    c->n_objects = 0;
+}

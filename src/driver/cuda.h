@@ -1,0 +1,30 @@
+/* Programs to code for a GPU: cubins with what launches need, through the cache. */
+#ifndef GN_DRIVER_CUDA_H
+#define GN_DRIVER_CUDA_H
+
+#include "codegen/cuda.h"
+#include "driver/compile.h"
+
+/* Kernel k of program p is gn_kernel_<place[p][k].kernel> of objects[place[p][k].object]. */
+typedef struct gn_cuda_place {
+    int object, kernel;
+} gn_cuda_place;
+
+typedef struct gn_cuda_objects {
+    int n_objects, n_programs;
+    gn_code_object *objects; /* gn_cuda_object_view reads them */
+    gn_cuda_place **place;   /* in the arena */
+} gn_cuda_objects;
+
+/* Kernels of a program go to NVRTC a few at a time, a program of NVRTC each, on several threads: that is faster than all at
+ * once and than each alone.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not
+ * loaded.  The programs have been compiled for gn_cuda_limits.  GN_ERR_BACKEND without NVRTC.  Free with gn_cuda_objects_free, on
+ * failure too. */
+GN_NODISCARD gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch,
+                                        const gn_codegen_options *opt, gn_cuda_objects *out, gn_code_report *report);
+void gn_cuda_objects_free(gn_cuda_objects *c); /* idempotent */
+
+/* Where kernel k of the program comes from, a line each: the model's places and what stands there. */
+const char *gn_kernel_origin(gn_arena *a, const gn_compiled *c, int k);
+
+#endif
