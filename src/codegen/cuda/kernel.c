@@ -11,7 +11,7 @@ const char *gn_cuda_prelude(void) { return (const char *)gn_embedded_prelude_cuh
 gn_limits gn_cuda_limits(void)
 {
     return (gn_limits){.lanes = CU_WARP,
-                       .vector_registers = 64,
+                       .vector_registers = 24, /* of a lane: more accumulators than that fill its registers */
                        .l1_bytes = 32 * 1024,
                        .l2_bytes = 1024 * 1024,
                        .shared_bytes = CU_SHARED,
