@@ -23,26 +23,44 @@ static const feature features[GN_CPU_FEATURE_COUNT] = {
 
 #if defined(__x86_64__)
 
-/* Which registers the system saves: 0 xmm alone, 1 ymm too, 2 zmm and masks too. */
-static int kept_registers(void)
+typedef struct leaf {
+    uint32_t number, sub;
+    uint32_t r[4]; /* 0 where the processor does not have it */
+} leaf;
+
+/* Each once: under a hypervisor a question takes ten microseconds. */
+static void ask(leaf *all, int n)
 {
-    uint32_t a, b, c, d, low, high;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1)) return 0;
+    uint32_t most = __get_cpuid_max(0, NULL), most_extended = __get_cpuid_max(0x80000000, NULL), subs = 0;
+    for (int k = 0; k < n; k++) {
+        leaf *l = &all[k];
+        if (l->number > (l->number < 0x80000000 ? most : most_extended) || l->sub > subs) continue;
+        __cpuid_count(l->number, l->sub, l->r[0], l->r[1], l->r[2], l->r[3]);
+        if (l->number == 7 && !l->sub) subs = l->r[0];
+    }
+}
+
+/* Which registers the system saves: 0 xmm alone, 1 ymm too, 2 zmm and masks too. */
+static int kept_registers(const leaf *one)
+{
+    uint32_t low, high;
+    if (!(one->r[2] >> 27 & 1)) return 0;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return (low & 0x6) != 0x6 ? 0 : (low & 0xe0) != 0xe0 ? 1 : 2;
 }
 
 uint64_t gn_cpu_features(void)
 {
+    leaf all[] = {{1, 0, {0}}, {7, 0, {0}}, {7, 1, {0}}, {0x80000001, 0, {0}}};
+    enum { LEAVES = sizeof all / sizeof *all };
     uint64_t has = 0;
-    int kept = kept_registers();
+    ask(all, LEAVES);
+    int kept = kept_registers(&all[0]);
     for (int k = 0; k < GN_CPU_FEATURE_COUNT; k++) {
         const feature *f = &features[k];
-        uint32_t r[4], subleaves = 0;
-        if (f->sub && __get_cpuid_count(f->leaf, 0, &r[0], &r[1], &r[2], &r[3])) subleaves = r[0];
-        if (f->keeps > kept || f->sub > subleaves) continue;
-        if (!__get_cpuid_count(f->leaf, f->sub, &r[0], &r[1], &r[2], &r[3])) continue;
-        if (r[f->reg] >> f->bit & 1) has |= (uint64_t)1 << k;
+        for (int i = 0; i < LEAVES; i++)
+            if (all[i].number == f->leaf && all[i].sub == f->sub && f->keeps <= kept && all[i].r[f->reg] >> f->bit & 1)
+                has |= (uint64_t)1 << k;
     }
     return has;
 }

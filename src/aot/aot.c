@@ -145,7 +145,7 @@ static const char *rename_symbol(void *ctx, const char *name, bool defined)
     static const char entry[] = "gnnc_aot_";
     const joiner *z = ctx;
     if (!strcmp(name, "gnnc_aot_image")) return image_name;
-    if (!defined) return name;
+    if (!defined && strncmp(name, "gn_", 3) != 0) return name; /* libc's, libm's */
     if (z->object >= 0 && !strcmp(name, "gn_kernel_0")) return kernel_name(z, z->object);
     if (!strncmp(name, entry, sizeof entry - 1))
         return gn_arena_printf(z->arena, "%s_%s", z->out->prefix, name + sizeof entry - 1);

@@ -44,8 +44,11 @@ train Looks {
 """
 
 
+PROBLEMS = []  # of runs of gnnc, which what fails may come from
+
+
 def fail(text):
-    sys.exit("aot.py: " + text)
+    sys.exit("\n".join(["aot.py: " + text, *PROBLEMS]))
 
 
 def sh(command, expect=0, **options):
@@ -394,6 +397,7 @@ def check_no_linker(r, model, here):
 
 def main():
     r = runs.Runs()
+    r.problems = PROBLEMS
     net, looks = r.write("net.gnn", GCN), r.write("looks.gnn", GAT)
     dense = [Data(r, f"dense{n}", n, n, False, True) for n in (60, 97)]
     plain = [Data(r, f"plain{n}", n, n, False, False) for n in (50, 83)]

@@ -42,9 +42,13 @@ SMALL = ("test_found", {"CK_RUN_CASE": "found"})
 QUICK = (RULES, some("test_random_forward", 64), SMALL, some("test_random_gradient", 64))
 LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN_CASE": "rows"}),
         some("test_random_forward", 400), some("test_random_gradient", 200))
+AHEAD = (("test_aot", {}), ("aot", {}))
 ROOMS = (
     ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
     ("src/driver/code.c", (("test_code_cache", {}),), True),
+    ("src/aot/", AHEAD, True),
+    ("runtime/aot/", AHEAD, True),
+    ("runtime/cpu", AHEAD, True),
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
         *QUICK, *LONG), True),
@@ -171,7 +175,7 @@ class Builder:
 
     def make(self, test):
         """None, or what the compiler says."""
-        target = "gnnc" if test[0] == "lit" else test[0]
+        target = "gnnc" if test[0] in ("lit", "aot") else test[0]
         built = self.run(["ninja", "-C", self.build, f"-j{self.jobs}", target])
         if not built.returncode:
             return None
@@ -179,6 +183,9 @@ class Builder:
         return errors[0] if errors else built.stdout[-400:]
 
     def command(self, name):
+        if name == "aot":
+            return [sys.executable, os.path.join(self.source, "tests", "aot", "aot.py"), os.path.join(self.build, "gnnc"),
+                    os.path.join(self.build, "tests", "aot")]
         if name != "lit":
             return [os.path.join(self.build, "tests", name)]
         cache = read(os.path.join(self.build, "CMakeCache.txt"))
@@ -200,10 +207,11 @@ class Builder:
         env = {**os.environ, "CK_FORK": "no", "GNNC_SOURCE_DIR": self.source, "GNNC_RANDOM_TRIES": "0",
                "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal", **more}
         started = time.monotonic()
+        memory = resource.RLIM_INFINITY if name == "aot" else MEMORY  # AddressSanitizer reserves terabytes
         try:
             done = self.run(self.command(name), cwd=self.source, env=env, errors="replace",
                             timeout=self.limit.get(label(test), 1800),
-                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)))
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
         except subprocess.TimeoutExpired:
             return "hangs"
         if not done.returncode:
