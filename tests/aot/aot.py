@@ -47,6 +47,13 @@ train Looks {
 PROBLEMS = []  # of runs of gnnc, which what fails may come from
 
 
+OWN = """model Own() (g: graph, x: node[F]%s) -> node[3] {
+  a = GCNConv(3)
+  return a(g, x)%s
+}
+"""
+
+
 def fail(text):
     sys.exit("\n".join(["aot.py: " + text, *PROBLEMS]))
 
@@ -272,6 +279,20 @@ def check_two(r, model, other, here):
         r.path("second.a"), "-lm", "-o", r.path("both")])
 
 
+def check_own(r, here, other):
+    """Inputs that a model declares: all results doubled, and three more."""
+    inputs = ", scale: node[3], shift: any[3]"
+    plain, own = r.write("plain.gnn", OWN % ("", "")), r.write("own.gnn", OWN % (inputs, " * scale + shift"))
+    weights = {"a.lin.weight": ("f", (3, 11), [0.25 * (k % 5) - 0.5 for k in range(33)]), "a.bias": ("f", (3,), [0.5, -1.0, 2.0])}
+    files.write_safetensors(r.path("own.safetensors"), weights)
+    r.works("run", plain, *other.args, "--weights", r.path("own.safetensors"), "--predictions", r.path("own.npz"))
+    _, _, values = files.read_npz(r.path("own.npz"))["logits"]
+    want = struct.pack(f"<{len(values)}f", *[2 * v + 3 for v in values])
+    r.works(own, *here.args, "--inference", "-o", r.path("own.o"), "--header", r.path("own.h"))
+    exe = build(r, "own", "own.o", "own", "-DOWN", trains=False)
+    same("inputs of its own", result(r, exe, other.folder, "load", r.path("own.safetensors")), want)
+
+
 def check_sample(r):
     """samples/c/ahead.c, as its first lines say."""
     r.works(os.path.join(runs.SAMPLES, "gcn.gnn"), "-q", "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
@@ -410,6 +431,7 @@ def main():
     check_files(r, "net")
     check_no_linker(r, net, dense[0])
     check_two(r, net, looks, plain[0])
+    check_own(r, *plain)
     check_sample(r)
     check_same_bytes(r, net, dense[0])
     check_cpu(r, net, dense[1], r.path("net-weights"), logits(r.path("p.npz")))

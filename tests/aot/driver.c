@@ -128,6 +128,13 @@ static void bind(model *m, int with_labels)
 #ifdef WEIGHTED
     must(m, M(bind_g_weight)(m, data.edges, data.weight));
 #endif
+#ifdef OWN /* inputs that the model declares: rows of 2, and one row of 3 */
+    static float two[4096];
+    static const float three[] = {3, 3, 3};
+    for (int k = 0; k < 4096; k++) two[k] = 2;
+    must(m, M(bind_scale)(m, data.nodes, two));
+    must(m, M(bind_shift)(m, three));
+#endif
 #ifdef TRAINS
     if (with_labels) must(m, M(bind_y)(m, data.nodes, data.y));
 #ifndef NO_MASK
