@@ -40,8 +40,8 @@ typedef struct gn_aot_image {
     const char *cpu; /* that it was compiled for, and what that one needs (runtime/cpu.h) */
     uint64_t needs;
     gn_elem index;
-    bool sparse_x;   /* products walk the non-zeros of x */
-    bool one_region; /* a run is one parallel region */
+    bool sparse_x;      /* products walk the non-zeros of x */
+    bool one_region[2]; /* a run of eval, of step is one parallel region */
     int n_inputs, n_outputs, n_weights, n_states;
     const gn_aot_tensor *inputs, *outputs; /* outputs: of eval */
     const gn_aot_weight *weights;

@@ -20,7 +20,7 @@ typedef struct aot_data { /* of an input */
     int64_t rows;
 } aot_data;
 
-enum { AOT_INFER, AOT_STEP, AOT_UNITS };
+enum { AOT_INFER, AOT_STEP, AOT_UNITS }; /* in the order of the image's one_region */
 
 typedef struct aot_unit {
     const gn_artifact *code, *ahead;

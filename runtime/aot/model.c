@@ -234,7 +234,7 @@ static gn_status *make_instances(gn_aot_model *m, int which)
     gn_status *s = gn_pair_new(u->code, u->ahead, m->pattern ? 2 : 1, graphs, n + state->n, b, m->pool,
                                m->unit[!which].pair.instance, &u->pair);
     gn_block_free(b);
-    if (!s && g->one_region) s = gn_instance_one_region(u->pair.instance);
+    if (!s && g->one_region[which]) s = gn_instance_one_region(u->pair.instance);
     if (s) aot_unbind(m, which);
     u->bound = !s;
     return s;

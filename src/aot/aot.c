@@ -112,7 +112,8 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     GN_TRY(add_outputs(a, m->eval, &out));
     GN_TRY(describe_weights(a, m, s, opt->embed, g));
     g->sparse_x = any_pattern(b);
-    g->one_region = b->eval.one_region;
+    g->one_region[0] = b->eval.one_region;
+    g->one_region[1] = b->step.one_region;
     g->n_inputs = (int)in.n;
     g->inputs = in.p;
     g->n_outputs = (int)out.n;

@@ -4,6 +4,20 @@
 
 #include <string.h>
 
+/* A structure of another size has a field that is not laid out here. */
+#define SIZE(T, n) _Static_assert(sizeof(T) == (n), "lay out what is new in " #T)
+SIZE(gn_term, 16);
+SIZE(gn_sym, 32);
+SIZE(gn_slot, 72);
+SIZE(gn_launch, 96);
+SIZE(gn_graph_slot, 48);
+SIZE(gn_size_check, 24);
+SIZE(gn_artifact, 96);
+SIZE(gn_aot_tensor, 24);
+SIZE(gn_aot_weight, 136);
+SIZE(gn_aot_state, 24);
+SIZE(gn_aot_image, 112);
+
 static uint64_t put(aot_layout *l, const void *p, uint64_t n, size_t align)
 {
     static const char zeros[AOT_LAYOUT_ALIGN];
@@ -244,7 +258,7 @@ void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const c
     to.needs = g->needs;
     to.index = g->index;
     to.sparse_x = g->sparse_x;
-    to.one_region = g->one_region;
+    memcpy(to.one_region, g->one_region, sizeof to.one_region);
     to.n_inputs = g->n_inputs;
     to.n_outputs = g->n_outputs;
     to.n_weights = g->n_weights;

@@ -92,6 +92,39 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* The first relocation that goes anywhere, and what becomes of it. */
+static void check_relocation(uint64_t at, uint64_t symbol)
+{
+    size_t size = gn_embedded_aot_runtime_o_size;
+    unsigned char *p = malloc(size);
+    Elf64_Ehdr h;
+    int refused = 0;
+    ck_assert_ptr_nonnull(p);
+    memcpy(p, gn_embedded_aot_runtime_o, size);
+    memcpy(&h, p, sizeof h);
+    for (int k = 0; k < h.e_shnum && !refused; k++) {
+        Elf64_Shdr s;
+        Elf64_Rela r;
+        memcpy(&s, p + h.e_shoff + (size_t)k * sizeof s, sizeof s);
+        if (s.sh_type != SHT_RELA) continue;
+        memcpy(&r, p + s.sh_offset, sizeof r);
+        if (at) r.r_offset = at;
+        if (symbol) r.r_info = ELF64_R_INFO(symbol, ELF64_R_TYPE(r.r_info));
+        memcpy(p + s.sh_offset, &r, sizeof r);
+        try(p, size, &refused);
+    }
+    ck_assert_int_eq(refused, 1);
+    free(p);
+}
+
+START_TEST(relocations)
+{
+    check_relocation(UINT64_MAX, 0);
+    check_relocation(1 << 30, 0);
+    check_relocation(0, 1 << 30);
+}
+END_TEST
+
 START_TEST(defined_twice)
 {
     gn_arena a;
@@ -364,6 +397,7 @@ int main(void)
     tcase_add_test(t, round_trip);
     tcase_add_test(t, cut_short);
     tcase_add_test(t, damaged);
+    tcase_add_test(t, relocations);
     tcase_add_test(t, defined_twice);
     tcase_add_test(t, weights);
     tcase_add_test(t, bad_weights);
