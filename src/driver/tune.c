@@ -434,8 +434,8 @@ static bool same_scores(gn_session *a, gn_session *b)
     return worst <= 1e-4 * scale;
 }
 
-/* Another order of nodes under the default, where rows that are gathered leave the caches. */
-static gn_status *search_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline)
+/* Another order of nodes under the default, where rows that are gathered leave the caches.  *times: that it takes. */
+static gn_status *search_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times)
 {
     static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
     enum { FEW_NODES = 8192 };
@@ -458,6 +458,7 @@ static gn_status *search_orders(gn_session *of, gn_session **s, gn_tuned *rec, d
                         : "");
         if (!same) rec->wrong++;
         if (won) rec->reorder = orders[k];
+        if (won) *times *= d.ratio;
         gn_session_free(won ? *s : other);
         if (won) *s = other;
     }
@@ -494,14 +495,15 @@ static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, 
     if (found && free_order) s->opt.reorder = rec->reorder;
     if (!(found && enough(s, rec)) && !s->opt.no_code && seconds > 0) {
         if (!*trials) GN_TRY(default_session(s, rec->reorder, trials));
-        double deadline = gn_now_ms() + seconds * 1e3;
+        double deadline = gn_now_ms() + seconds * 1e3, times = 1;
         if (free_order && !found) {
             tuner t = {.arena = s->arena, .s = *trials, .of = s, .id = unit, .rec = rec};
             duel d = duel_run(&t, tuner_unit(&(*trials)->build, unit), tuner_unit(&(*trials)->build, unit), duel_ms);
             rec->default_us = d.a_us;
-            GN_TRY(search_orders(s, trials, rec, deadline));
+            GN_TRY(search_orders(s, trials, rec, deadline, &times));
         }
         GN_TRY(tune_unit(s, *trials, rec, (deadline - gn_now_ms()) * 1e-3));
+        rec->default_us /= times; /* as nodes came */
         gn_tuned_keep(s, signature, rec);
         rec->signature = signature;
         found = true;

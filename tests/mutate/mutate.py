@@ -45,6 +45,7 @@ LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN
 AHEAD = (("test_aot", {}), ("aot", {}))
 ROOMS = (
     ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
+    ("src/driver/tune", (("test_tune", {}),), True),
     ("src/driver/code.c", (("test_code_cache", {}),), True),
     ("src/aot/", AHEAD, True),
     ("runtime/aot/", AHEAD, True),
@@ -52,6 +53,7 @@ ROOMS = (
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
         *QUICK, *LONG), True),
+    ("runtime/region", (("test_runtime_region", {}),), True),
     ("runtime/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
     ("runtime/", (
         ("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
@@ -59,6 +61,7 @@ ROOMS = (
         ("test_data_synthetic", {}), *QUICK, ("test_threads", {}), *LONG), True),
     ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
+    ("src/passes/tuning", (("test_tuning", {}), *QUICK), False),
     ("src/passes/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
     ("src/passes/lower", (*QUICK, *LONG), False),
     ("src/passes/restrict_rows", (("test_restrict", {}), *QUICK), False),
