@@ -242,6 +242,9 @@ def check_files(r, prefix):
     said = sh(["readelf", "-aW", r.path(f"{prefix}.o")])
     if "warning" in said.lower() or ".note.GNU-stack" not in said:
         fail(said[-2000:])
+    places = [line.split()[0] for line in sh(["readelf", "-rW", r.path(f"{prefix}.o")]).splitlines() if "R_X86_64_64" in line]
+    if len(places) < 100 or [p for p in places if int(p, 16) % 8]:
+        fail("addresses that are not aligned")
     if sh(["ar", "t", r.path(f"{prefix}.a")]).split() != [f"{prefix}.o"]:
         fail("the archive's members")
     shutil.rmtree(r.path("x"), ignore_errors=True)
