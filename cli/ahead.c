@@ -22,6 +22,9 @@ gn_status *gn_cli_wants_ahead(const gn_cli *cli, bool *out)
         GN_FAIL(GN_ERR_USAGE, "%s goes with -o FILE.o, .a or .so%s", alone, o->emit ? " and without --emit" : "");
     if (o->prefix && !gn_aot_is_prefix(o->prefix))
         GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _", o->prefix);
+    if (*out && (o->arch || (o->device && strcmp(o->device, "cpu") != 0)))
+        GN_FAIL(GN_ERR_USAGE, "%s: a .o, .a or .so is code for the CPU; text for a device takes --emit",
+                o->arch ? "--arch" : "--device");
     if (*out && o->header && !strcmp(o->header, o->output))
         GN_FAIL(GN_ERR_USAGE, "--header %s: that is where the code goes", o->header);
     return NULL;

@@ -167,6 +167,7 @@ static gn_status *add_kernels(joiner *z, const gn_build *b, int **code)
         if (which >= 0) code[which] = GN_NEW_N(z->arena, int, all[p]->n_kernels + 1);
         for (int k = 0; k < all[p]->n_kernels; k++, at++) {
             if (which < 0) continue;
+            if (!b->objects.n) GN_FAIL(GN_ERR_USAGE, "only code of this kind of processor goes into objects");
             z->object = b->objects.which[at];
             const gn_code_object *o = &b->objects.objects[z->object];
             if (!added[z->object]) GN_TRY(elf_add_object(&z->out->elf, o->bytes, o->n, rename_symbol, z));
