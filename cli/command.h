@@ -10,8 +10,9 @@
 typedef struct gn_cli {
     gn_arena *arena; /* the command's, freed by main; a failed allocation is reported there */
     gn_cli_options opt;
-    gn_string_list args;    /* operands, the subcommand's name not among them */
-    struct gn_cache *cache; /* what gn_cli_open_cache opened; ended by main */
+    gn_string_list args;      /* operands, the subcommand's name not among them */
+    struct gn_cache *cache;   /* what gn_cli_open_cache opened; ended by main */
+    struct gn_target *target; /* what gn_cli_open_device opened; ended by main */
 } gn_cli;
 
 typedef struct gn_command {

@@ -1,4 +1,5 @@
 #include "cli/cuda.h"
+#include "cli/device.h"
 
 #include "runtime/threads.h"
 
@@ -30,7 +31,7 @@ static const char *const of_cuda[] = {"cuda", "ptx", "cubin"}, *const of_cpu[] =
 bool gn_cli_is_cuda(const gn_cli *cli)
 {
     const char *which;
-    if (cli->opt.device) return !strcmp(cli->opt.device, "cuda");
+    if (cli->opt.device) return !strncmp(cli->opt.device, "cuda", 4);
     return any_stage(cli->opt.emit, of_cuda, 3, &which);
 }
 
@@ -38,6 +39,8 @@ gn_status *gn_cli_check_cuda(const gn_cli *cli)
 {
     const char *which;
     bool cuda = gn_cli_is_cuda(cli);
+    gn_cli_device d;
+    GN_TRY(gn_cli_device_of(cli, &d));
     if (any_stage(cli->opt.emit, cuda ? of_cpu : of_cuda, 3, &which))
         GN_FAIL(GN_ERR_USAGE, "--emit=%s is not of --device %s", which, cuda ? "cuda" : "cpu");
     if (cli->opt.arch && !cuda) GN_FAIL(GN_ERR_USAGE, "--arch goes with --device cuda");
@@ -102,7 +105,7 @@ gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names
     gn_codegen_options o = {.threads = cli->opt.threads > 0 ? (int)cli->opt.threads : gn_cores(),
                             .cache = cli->cache,
                             .off = without.decisions};
-    gn_status *s = gn_compile_cuda(cli->arena, n, programs, arch, &o, &code, &r);
+    gn_status *s = gn_compile_cuda(cli->arena, n, programs, arch, &o, NULL, &code, &r);
     for (int p = 0; p < n && !s; p++) {
         printf("%s:\n", names[p]);
         for (int k = 0; k < programs[p]->n_kernels; k++)

@@ -1,9 +1,9 @@
 /* doctor: what was found of what gnnc can use, what is missing, and how to get it. */
 #include "cli/cuda.h"
+#include "cli/device.h"
 
 #include "runtime/threads.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 
 static void on_lines(const char *text)
@@ -28,12 +28,8 @@ static gn_status *doctor(gn_cli *cli)
     printf("CUDA compiler: ");
     on_lines(s ? gn_status_message(s) : gn_arena_printf(cli->arena, "%s, for %s", b.p, archs.p));
     gn_status_free(s);
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    printf("CUDA driver: %s\n",
-           driver ? "libcuda.so.1 is there, but this gnnc does not run on GPUs yet"
-                  : "no libcuda.so.1, which comes with NVIDIA's driver; code for a GPU can be compiled, "
-                    "not run");
-    if (driver) dlclose(driver);
+    printf("CUDA driver: ");
+    on_lines(gn_cli_driver_text(cli));
     return NULL;
 }
 
@@ -43,7 +39,7 @@ const gn_command gn_command_doctor = {
     .summary = "say what was found on this machine, what is missing and how to get it",
     .about = "Looks for what gnnc can use besides itself: LLVM, which it was built with or without, and\n"
              "NVRTC and NVIDIA's driver, which are loaded when they are needed.  The environment variable\n"
-             "GNNC_NVRTC names a libnvrtc.so to use.\n",
+             "GNNC_NVRTC names a libnvrtc.so to use, and GNNC_CUDA_DRIVER a libcuda.so.\n",
     .examples = "  gnnc doctor\n"
                 "  GNNC_NVRTC=/opt/nvrtc/libnvrtc.so.13 gnnc doctor\n",
     .min_args = 0,

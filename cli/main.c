@@ -1,6 +1,7 @@
 /* gnnc: finds the subcommand, reads its options, runs it, reports. */
 #include "cli/command.h"
 #include "cache/cache.h"
+#include "driver/target.h"
 #include "cli/report.h"
 #include "codegen/cuda.h"
 
@@ -78,6 +79,7 @@ static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
         GN_FAIL(GN_ERR_USAGE, "'%s' does not know what to do with '%s'\n  usage: gnnc %s", c->name,
                 cli.args.p[c->max_args], c->usage);
     gn_status *s = c->run(&cli);
+    gn_target_close(cli.target);
     gn_cache_free(cli.cache);
     return s;
 }

@@ -23,7 +23,6 @@ static const char *const modes[] = {
             NULL,
 };
 static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "cuda", "ptx", "cubin", "dot", NULL};
-static const char *const devices[] = {"cpu", "cuda", NULL};
 static const char *const orders[] = {
 #define X(id, name, doc) name,
     GN_ORDERS(X)
@@ -45,8 +44,9 @@ static const gn_option options[] = {
      "cubin; or dot\n"
      "(the tensor IR as a drawing)",
      emits},
-    {"device", 0, GN_OPTION_CHOICE, AT(device), GN_COMMAND_compile, "DEVICE",
-     "what to compile for: cpu (the default) or cuda, which needs\nNVRTC but no GPU", devices},
+    {"device", 0, GN_OPTION_STRING, AT(device), GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run, "DEVICE",
+     "where to run: cpu (the default), cuda, cuda:N, or auto, which\nis a GPU where there is one; to compile for cuda "
+     "needs NVRTC,\nbut no GPU"},
     {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile, "SM",
      "of --device cuda: the architecture, sm_80 (the default) or above"},
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune, "PROGRAM",

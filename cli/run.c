@@ -1,3 +1,4 @@
+#include "cli/device.h"
 #include "cli/session.h"
 
 static gn_status *json_metrics(gn_json *j, const gn_session *s)
@@ -94,6 +95,8 @@ static gn_status *run(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
+    GN_TRY(gn_cli_open_device(cli));
+    o.target = cli->target;
     gn_session *s;
     GN_TRY(gn_session_new(cli->arena, &o, &s));
     gn_cli_describe(cli, s);

@@ -103,7 +103,7 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_int(j, "edges", s->data->n_edges);
     gn_json_string(j, "reorder", gn_order_name[s->opt.reorder]);
     gn_json_double(j, "reorder_ms", s->reorder_ms);
-    gn_json_string(j, "device", "cpu");
+    gn_json_string(j, "device", s->opt.target ? gn_cuda_device_about(s->opt.target->device)->name : "cpu");
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));

@@ -1,3 +1,4 @@
+#include "cli/device.h"
 #include "cli/session.h"
 
 #include <math.h>
@@ -111,6 +112,8 @@ static gn_status *train(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
+    GN_TRY(gn_cli_open_device(cli));
+    o.target = cli->target;
     o.train = true;
     o.keep_static = true;
     gn_session *s;

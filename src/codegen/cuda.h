@@ -48,6 +48,10 @@ typedef struct gn_cuda_usage {
  * gn_kernel_<k>.  Can be kept: depends on kernels, arch and NVRTC alone. *out is malloc'd. */
 GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_code_object *out);
 
+/* The same of code that was made elsewhere: geometry [n], what is loaded as a module, what the assembler said (or NULL). */
+GN_NODISCARD gn_status *gn_cuda_object_pack(int n, int arch, const gn_cuda_geometry *geometry, const void *code,
+                                            size_t bytes, const char *log, gn_code_object *out);
+
 /* PTX of n kernels, appended. */
 GN_NODISCARD gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, gn_buf *out);
 

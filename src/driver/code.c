@@ -161,13 +161,21 @@ static gn_status *get_objects(job *j, gn_image **image)
 
 /* All ---------------------------------------------------------------------------------------------------------------- */
 
-gn_distinct gn_find_distinct(gn_arena *a, int n, gn_compiled *const *programs, bool share)
+/* Distinct kernels of all programs.  share: those that differ in names alone are one. */
+typedef struct distinct {
+    int n;
+    const kir_kernel **kernels; /* [n] */
+    const char **text;          /* [n] with every name replaced by its number: equal texts, equal code */
+    int *which;                 /* of every program's kernels, one program after another, the number among them */
+} distinct;
+
+static distinct find_distinct(gn_arena *a, int n, gn_compiled *const *programs, bool share)
 {
     int room = 1, at = 0;
     for (int p = 0; p < n; p++) room += programs[p]->n_kernels;
-    gn_distinct d = {.kernels = GN_NEW_N(a, const kir_kernel *, room),
-                     .text = GN_NEW_N(a, const char *, room),
-                     .which = GN_NEW_N(a, int, room)};
+    distinct d = {.kernels = GN_NEW_N(a, const kir_kernel *, room),
+                  .text = GN_NEW_N(a, const char *, room),
+                  .which = GN_NEW_N(a, int, room)};
     gn_map seen;
     gn_map_init(&seen, a);
     for (int p = 0; p < n; p++) {
@@ -191,7 +199,7 @@ static job new_job(gn_arena *a, int n, gn_compiled *const *programs, const gn_co
     *report = (gn_code_report){0};
     for (int p = 0; p < n; p++) report->kernels += programs[p]->n_kernels;
     int room = report->kernels + 1;
-    gn_distinct d = gn_find_distinct(a, n, programs, gn_is_on(opt->off, GN_DO_SHARE_CODE));
+    distinct d = find_distinct(a, n, programs, gn_is_on(opt->off, GN_DO_SHARE_CODE));
     *which = d.which;
     job j = {.arena = a,
              .opt = opt,

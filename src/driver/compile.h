@@ -62,15 +62,6 @@ GN_NODISCARD gn_status *gn_compile_objects(gn_arena *a, int n, gn_compiled *cons
                                            gn_code_report *report);
 void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
 
-/* Distinct kernels of all programs.  share: those that differ in names alone are one. */
-typedef struct gn_distinct {
-    int n;
-    const kir_kernel **kernels; /* [n] */
-    const char **text;          /* [n] with every name replaced by its number: equal texts, equal code */
-    int *which;                 /* of every program's kernels, one program after another, the number among them */
-} gn_distinct;
-gn_distinct gn_find_distinct(gn_arena *a, int n, gn_compiled *const *programs, bool share);
-
 /* order.c: other launches first, where that lowers the peak of memory. */
 void gn_order_launches(gn_arena *a, lowered *low);
 

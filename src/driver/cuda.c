@@ -24,6 +24,7 @@ typedef struct job {
     gn_arena *arena;
     int arch;
     const gn_codegen_options *opt;
+    gn_cuda_maker maker;
     GN_VEC(part) parts;
     gn_cuda_objects *out;
     gn_code_report *report;
@@ -96,7 +97,8 @@ static void *worker(void *arg)
     job *j = arg;
     for (int k; (k = atomic_fetch_add(&j->next, 1)) < (int)j->parts.n;)
         if (!j->out->objects[k].bytes)
-            j->error[k] = gn_cuda_object(j->parts.p[k].n, j->parts.p[k].kernels, j->arch, &j->out->objects[k]);
+            j->error[k] =
+                j->maker.make(j->maker.ctx, j->parts.p[k].n, j->parts.p[k].kernels, j->arch, &j->out->objects[k]);
     return NULL;
 }
 
@@ -149,11 +151,18 @@ static gn_status *make_objects(job *j)
     return NULL;
 }
 
+static gn_status *by_nvrtc(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
+{
+    (void)ctx;
+    return gn_cuda_object(n, kernels, arch, out);
+}
+
 gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch, const gn_codegen_options *opt,
-                           gn_cuda_objects *out, gn_code_report *report)
+                           const gn_cuda_maker *maker, gn_cuda_objects *out, gn_code_report *report)
 {
     double t0 = gn_now_ms();
     job j = {.arena = a, .arch = arch, .opt = opt, .out = out, .report = report};
+    j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc, NULL};
     *out = (gn_cuda_objects){.n_programs = n, .place = GN_NEW_N(a, gn_cuda_place *, n + 1)};
     *report = (gn_code_report){0};
     for (int p = 0; p < n; p++) {

@@ -16,12 +16,19 @@ typedef struct gn_cuda_objects {
     gn_cuda_place **place;   /* in the arena */
 } gn_cuda_objects;
 
+/* Who makes an object of kernels; called on several threads at once. */
+typedef struct gn_cuda_maker {
+    gn_status *(*make)(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out);
+    void *ctx;
+} gn_cuda_maker;
+
 /* Kernels of a program go to NVRTC a few at a time, a program of NVRTC each, on several threads: that is faster than all at
  * once and than each alone.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not
- * loaded.  The programs have been compiled for gn_cuda_limits.  GN_ERR_BACKEND without NVRTC.  Free with gn_cuda_objects_free, on
- * failure too. */
+ * loaded.  The programs have been compiled for gn_cuda_limits.  `maker`: instead of NVRTC; may be NULL.  GN_ERR_BACKEND
+ * without NVRTC.  Free with gn_cuda_objects_free, on failure too. */
 GN_NODISCARD gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch,
-                                        const gn_codegen_options *opt, gn_cuda_objects *out, gn_code_report *report);
+                                        const gn_codegen_options *opt, const gn_cuda_maker *maker, gn_cuda_objects *out,
+                                        gn_code_report *report);
 void gn_cuda_objects_free(gn_cuda_objects *c); /* idempotent */
 
 /* Where kernel k of the program comes from, a line each: the model's places and what stands there. */

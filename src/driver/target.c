@@ -1,38 +1,114 @@
 #include "driver/target.h"
 
-static gn_status *write_all(gn_arena *a, const gn_distinct *d, gn_buf *text, gn_cuda_geometry *geometry)
+#include "runtime/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LEAST_ARCH = 80 };
+
+static gn_status *start(gn_target *t, const char *path, int ordinal)
 {
-    gn_buf_add(text, gn_cuda_prelude());
-    for (int k = 0; k < d->n; k++) {
-        const char *symbol = gn_arena_printf(a, "gn_kernel_%d", k);
-        GN_TRY(gn_cuda_kernel(d->kernels[k], symbol, d->kernels[k]->comment, text, &geometry[k]));
+    GN_TRY(gn_cuda_driver_open(path, &t->driver));
+    GN_TRY(gn_cuda_device_open(t->driver, ordinal, &t->device));
+    const gn_cuda_info *about = gn_cuda_device_about(t->device);
+    t->arch = 10 * about->major + about->minor;
+    if (t->arch < LEAST_ARCH)
+        GN_FAIL(GN_ERR_BACKEND, "%s has compute capability %d.%d; 8.0 (Ampere) or newer is needed", about->name,
+                about->major, about->minor);
+    GN_TRY(gn_cuda_memory_new(t->device, &t->memory));
+    t->remote = gn_cuda_memory_remote(t->memory);
+    return NULL;
+}
+
+gn_status *gn_target_open(const char *path, int ordinal, gn_target **out)
+{
+    void *block;
+    *out = NULL;
+    GN_TRY(gn_block_zeroed(1, sizeof(gn_target), "the target", &block));
+    gn_target *t = block;
+    t->limits = gn_cuda_limits();
+    gn_status *s = start(t, path, ordinal);
+    if (s) {
+        gn_target_close(t);
+        return s;
+    }
+    *out = t;
+    return NULL;
+}
+
+void gn_target_close(gn_target *t)
+{
+    if (!t) return;
+    for (int k = 0; k < t->n_modules; k++) gn_cuda_module_free(t->modules[k]);
+    gn_block_free(t->modules);
+    gn_cuda_memory_free(t->memory);
+    gn_cuda_device_close(t->device);
+    gn_cuda_driver_close(t->driver);
+    gn_block_free(t);
+}
+
+static gn_status *make_room(gn_target *t, int more)
+{
+    void *block;
+    if (t->n_modules + more <= t->cap) return NULL;
+    int cap = 2 * t->cap + more;
+    GN_TRY(gn_block_new(cap, sizeof *t->modules, "modules", &block));
+    if (t->n_modules) memcpy(block, t->modules, (size_t)t->n_modules * sizeof *t->modules);
+    gn_block_free(t->modules);
+    t->modules = block;
+    t->cap = cap;
+    return NULL;
+}
+
+/* Kernels of one object: a module, and code[k] of each. */
+static gn_status *load(gn_target *t, const gn_code_object *object, gn_cuda_code *code)
+{
+    gn_cuda_view v;
+    gn_cuda_module *m;
+    GN_TRY(gn_cuda_object_view(object, &v));
+    GN_TRY(gn_cuda_module_load(t->device, v.cubin, &m));
+    t->modules[t->n_modules++] = m;
+    for (int k = 0; k < v.n; k++) {
+        char name[32];
+        gn_cuda_geometry g;
+        gn_cuda_usage u;
+        (void)snprintf(name, sizeof name, "gn_kernel_%d", k);
+        gn_cuda_view_kernel(&v, k, &g, &u);
+        code[k] = (gn_cuda_code){.threads = g.threads, .per_block = g.per_block};
+        GN_TRY(gn_cuda_module_function(m, name, &code[k].function));
     }
     return NULL;
 }
 
-gn_status *gn_compile_remote(gn_arena *a, int n, gn_compiled *const *programs, bool share, gn_target *t,
-                             gn_code_report *report)
+static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, gn_compiled *const *programs)
 {
-    double t0 = gn_now_ms();
-    gn_distinct d = gn_find_distinct(a, n, programs, share);
-    gn_buf text = {.arena = a};
-    gn_cuda_geometry *geometry = GN_NEW_N(a, gn_cuda_geometry, d.n + 1);
-    void **function = GN_NEW_N(a, void *, d.n + 1);
-    int at = 0;
-    *report = (gn_code_report){.distinct = d.n};
-    GN_TRY(write_all(a, &d, &text, geometry));
-    report->stats.build_ms = gn_now_ms() - t0;
-    if (d.n) GN_TRY(t->load(t, d.n, d.kernels, geometry, text.p, function));
-    for (int p = 0; p < n; p++) {
-        gn_cuda_code *code = GN_NEW_N(a, gn_cuda_code, programs[p]->n_kernels + 1);
-        for (int k = 0; k < programs[p]->n_kernels; k++) {
-            const gn_cuda_geometry *g = &geometry[d.which[at]];
-            code[k] = (gn_cuda_code){function[d.which[at++]], g->threads, g->per_block};
-        }
-        programs[p]->artifact->remote = t->remote;
-        programs[p]->artifact->remote_code = code;
-        report->kernels += programs[p]->n_kernels;
+    gn_cuda_code **code = GN_NEW_N(a, gn_cuda_code *, o->n_objects + 1);
+    GN_TRY(make_room(t, o->n_objects));
+    for (int k = 0; k < o->n_objects; k++) {
+        gn_cuda_view v;
+        GN_TRY(gn_cuda_object_view(&o->objects[k], &v));
+        code[k] = GN_NEW_N(a, gn_cuda_code, v.n + 1);
+        GN_TRY(load(t, &o->objects[k], code[k]));
     }
-    report->ms = gn_now_ms() - t0;
+    for (int p = 0; p < o->n_programs; p++) {
+        gn_cuda_code *of = GN_NEW_N(a, gn_cuda_code, programs[p]->n_kernels + 1);
+        for (int k = 0; k < programs[p]->n_kernels; k++) of[k] = code[o->place[p][k].object][o->place[p][k].kernel];
+        programs[p]->artifact->remote = t->remote;
+        programs[p]->artifact->remote_code = of;
+    }
     return NULL;
+}
+
+gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
+                             const gn_codegen_options *opt, gn_code_report *report)
+{
+    gn_cuda_objects objects;
+    gn_status *s = gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, &objects, report);
+    double t0 = gn_now_ms();
+    if (!s) s = load_all(t, a, &objects, programs);
+    gn_cuda_objects_free(&objects);
+    report->stats.load_ms = gn_now_ms() - t0;
+    report->ms += report->stats.load_ms;
+    return s;
 }

@@ -1,25 +1,32 @@
-/* Target: a device that programs are compiled for and run on, instead of this processor.
+/* Target: a GPU that programs are compiled for and run on, instead of this processor.
  *
- * Made by whoever opened the device; builds and sessions borrow it. */
+ * Used by one thread at a time.  Must outlive the sessions and instances that run on it. */
 #ifndef GN_DRIVER_TARGET_H
 #define GN_DRIVER_TARGET_H
 
-#include "codegen/cuda.h"
-#include "driver/compile.h"
+#include "driver/cuda.h"
 #include "runtime/cuda/instance.h"
 
-typedef struct gn_target gn_target;
-struct gn_target {
+typedef struct gn_target {
     gn_limits limits;
+    int arch; /* 90: sm_90 */
+    gn_cuda_driver *driver;
+    gn_cuda_device *device;
+    gn_cuda_memory *memory;
     gn_remote *remote;
-    /* Compiles `text`, which holds kernels gn_kernel_0 ... gn_kernel_<n - 1>, and loads it on the device: function[n]. Code
-     * lives as long as the target. */
-    gn_status *(*load)(gn_target *t, int n, const kir_kernel *const *kernels, const gn_cuda_geometry *geometry,
-                       const char *text, void **function);
-};
+    gn_cuda_maker maker; /* make NULL: NVRTC */
+    int n_modules, cap;
+    gn_cuda_module **modules; /* code that was loaded; it stays until the target is closed */
+} gn_target;
 
-/* Machine code for several programs at once, as gn_compile_code; sets remote and remote_code of their artifacts. */
-GN_NODISCARD gn_status *gn_compile_remote(gn_arena *a, int n, gn_compiled *const *programs, bool share, gn_target *t,
-                                          gn_code_report *report);
+/* Device number `ordinal` of the driver at `path` (NULL: see gn_cuda_driver_open).  GN_ERR_BACKEND: no driver, or a device that
+ * code cannot be made for; GN_ERR_USAGE: no such device. */
+GN_NODISCARD gn_status *gn_target_open(const char *path, int ordinal, gn_target **out);
+void gn_target_close(gn_target *t); /* NULL is fine */
+
+/* Machine code for several programs at once, as gn_compile_code, loaded on the device; sets remote and remote_code of their
+ * artifacts. */
+GN_NODISCARD gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
+                                          const gn_codegen_options *opt, gn_code_report *report);
 
 #endif

@@ -48,50 +48,46 @@ static fake_module *module_new(int n, const kir_kernel *const *kernels)
     return m;
 }
 
-void fake_module_free(fake_module *m)
+static void fake_module_free(fake_module *m)
 {
-    gn_cuda_module_free(m->module);
     cuda_host_free(m->host);
     free(m->n_buffers);
     free(m->n_syms);
     free(m);
 }
 
-static gn_status *load(gn_target *target, int n, const kir_kernel *const *kernels, const gn_cuda_geometry *geometry,
-                       const char *text, void **function)
+/* An object whose code is the fake driver's. Compilers run one at a time: their kernels are compiled in the same folder. */
+static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
 {
-    fake_target *t = (fake_target *)(void *)target;
-    fake_module *m = module_new(n, kernels);
-    gn_status *s = cuda_host_text(n, kernels, text, geometry, &m->host);
-    if (!s) s = gn_cuda_module_load(t->device, m, &m->module);
-    for (int k = 0; !s && k < n; k++) {
-        char name[32];
-        snprintf(name, sizeof name, "gn_kernel_%d", k);
-        s = gn_cuda_module_function(m->module, name, &function[k]);
+    fake_target *t = ctx;
+    pthread_mutex_lock(&t->lock);
+    fake_module *m = t->n_modules < FAKE_MODULES ? module_new(n, kernels) : NULL;
+    gn_status *s = m ? cuda_host_compile(n, kernels, &m->host) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
+    if (m) t->module[t->n_modules++] = m;
+    if (!s) {
+        gn_cuda_geometry *g = calloc((size_t)n, sizeof *g);
+        for (int k = 0; k < n; k++) g[k] = *cuda_host_geometry(m->host, k);
+        s = gn_cuda_object_pack(n, arch, g, &m->image, sizeof m->image, NULL, out);
+        free(g);
     }
-    if (s)
-        fake_module_free(m);
-    else
-        t->module[t->n_modules++] = m;
+    pthread_mutex_unlock(&t->lock);
     return s;
 }
 
-void *fake_symbol(const fake_target *t, const char *name) { return dlsym(t->driver->library, name); }
+void *fake_symbol(const fake_target *t, const char *name) { return dlsym(t->target->driver->library, name); }
 
 gn_status *fake_target_open(fake_target *t)
 {
-    *t = (fake_target){.target = {.limits = gn_cuda_limits(), .load = load}};
-    GN_TRY(gn_cuda_driver_open(getenv("GNNC_FAKE_CUDA"), &t->driver));
-    GN_TRY(gn_cuda_device_open(t->driver, 0, &t->device));
-    GN_TRY(gn_cuda_memory_new(t->device, &t->memory));
-    t->target.remote = gn_cuda_memory_remote(t->memory);
+    memset(t, 0, sizeof *t);
+    pthread_mutex_init(&t->lock, NULL);
+    GN_TRY(gn_target_open(getenv("GNNC_FAKE_CUDA"), 0, &t->target));
+    t->target->maker = (gn_cuda_maker){make, t};
     return NULL;
 }
 
 void fake_target_close(fake_target *t)
 {
+    gn_target_close(t->target);
     for (int k = 0; k < t->n_modules; k++) fake_module_free(t->module[k]);
-    gn_cuda_memory_free(t->memory);
-    gn_cuda_device_close(t->device);
-    gn_cuda_driver_close(t->driver);
+    pthread_mutex_destroy(&t->lock);
 }

@@ -6,28 +6,26 @@
 #include "shim/fake_driver.h"
 #include "support/cuda_host.h"
 
-enum { FAKE_MODULES = 8 };
+#include <pthread.h>
+
+enum { FAKE_MODULES = 512 };
 
 typedef struct fake_module {
     fake_image image; /* first: what the driver loads */
     cuda_host *host;
     int n;
     int *n_buffers, *n_syms;
-    gn_cuda_module *module;
 } fake_module;
 
 typedef struct fake_target {
-    gn_target target; /* first: what loads code as a target is this */
-    gn_cuda_driver *driver;
-    gn_cuda_device *device;
-    gn_cuda_memory *memory;
+    gn_target *target;
     fake_module *module[FAKE_MODULES];
     int n_modules;
+    pthread_mutex_t lock;
 } fake_target;
 
 GN_NODISCARD gn_status *fake_target_open(fake_target *t);
 void fake_target_close(fake_target *t);
-void fake_module_free(fake_module *m);
 void *fake_symbol(const fake_target *t, const char *name); /* fake_fail, ... */
 
 #endif

@@ -54,16 +54,25 @@ static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
     return status;
 }
 
-static void nothing_left(const fake_target *t)
-{
+/* Before the target is closed, for after it. */
+typedef struct watch {
     fake_alive_fn *alive;
     fake_fault_fn *fault;
-    void *at = fake_symbol(t, "fake_alive");
-    memcpy(&alive, &at, sizeof at);
-    at = fake_symbol(t, "fake_fault");
-    memcpy(&fault, &at, sizeof at);
-    ck_assert_msg(!fault(), "%s", fault());
-    ck_assert_int_eq(alive(), 0);
+    fake_fail_fn *order;
+} watch;
+
+static watch watch_of(const fake_target *t)
+{
+    watch w;
+    void *at[] = {fake_symbol(t, "fake_alive"), fake_symbol(t, "fake_fault"), fake_symbol(t, "fake_fail")};
+    memcpy(&w, at, sizeof w);
+    return w;
+}
+
+static void nothing_left(const watch *w)
+{
+    ck_assert_msg(!w->fault(), "%s", w->fault());
+    ck_assert_int_eq(w->alive(), 0);
 }
 
 static result on_device(const char *name, gn_mode mode)
@@ -73,10 +82,11 @@ static result on_device(const char *name, gn_mode mode)
     result r = {0};
     gn_arena_init(&a);
     succeeds(fake_target_open(&t));
-    gn_session_options o = options(&a, name, mode, &t.target);
+    watch w = watch_of(&t);
+    gn_session_options o = options(&a, name, mode, t.target);
     succeeds(train(&a, &o, &r));
     fake_target_close(&t);
-    nothing_left(&t);
+    nothing_left(&w);
     gn_arena_free(&a);
     return r;
 }
@@ -117,33 +127,29 @@ END_TEST
 /* Whatever call of the driver fails: an error, and nothing is left. */
 START_TEST(every_error)
 {
-    gn_arena a;
-    fake_target t;
-    fake_fail_fn *order;
     result r;
-    int failed = 0, step = 1;
-    gn_arena_init(&a);
-    succeeds(fake_target_open(&t));
-    void *at = fake_symbol(&t, "fake_fail");
-    memcpy(&order, &at, sizeof at);
-    for (int nth = 1;; nth += step) {
-        gn_session_options o = options(&a, "gcn", GN_MODE_REDUCE_OVERHEAD, &t.target);
+    int failed = 0;
+    bool over = false;
+    for (int nth = 1; !over; nth += 1 + nth / 12) { /* later ones are much alike */
+        gn_arena a;
+        fake_target t;
+        gn_arena_init(&a);
+        succeeds(fake_target_open(&t));
+        watch w = watch_of(&t);
+        gn_session_options o = options(&a, "gcn", GN_MODE_REDUCE_OVERHEAD, t.target);
         o.epochs = 1;
-        order(NULL, nth, 1);
+        w.order(NULL, nth, 1);
         gn_status *s = train(&a, &o, &r);
-        order(NULL, 0, 0);
-        while (t.n_modules) fake_module_free(t.module[--t.n_modules]);
+        w.order(NULL, 0, 0);
         failed += s != NULL;
+        over = !s;
         if (s) ck_assert_msg(strstr(gn_status_message(s), "CUDA_ERROR"), "%s", gn_status_message(s));
-        bool over = !s;
         gn_status_free(s);
-        if (over) break;
-        step = 1 + nth / 12; /* later ones are much alike */
+        fake_target_close(&t);
+        nothing_left(&w);
+        gn_arena_free(&a);
     }
     ck_assert_int_gt(failed, 20);
-    fake_target_close(&t);
-    nothing_left(&t);
-    gn_arena_free(&a);
 }
 END_TEST
 

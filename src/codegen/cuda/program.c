@@ -69,8 +69,8 @@ static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
     free(part);
 }
 
-static gn_status *pack(int n, int arch, const gn_cuda_geometry *g, const unsigned char *cubin, size_t bytes,
-                       const char *log, gn_code_object *out)
+gn_status *gn_cuda_object_pack(int n, int arch, const gn_cuda_geometry *g, const void *cubin, size_t bytes,
+                               const char *log, gn_code_object *out)
 {
     size_t table = (size_t)n * sizeof(struct gn_cuda_entry);
     header h = {.n = n, .arch = arch, .cubin_bytes = (int64_t)bytes};
@@ -161,7 +161,7 @@ gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_
         gn_buf_add(&log, "");
         s = compile(&a, n, kernels, arch, GN_NVRTC_CUBIN, g, &bytes, &size, &log);
         kept = bytes;
-        if (!s) s = pack(n, arch, g, bytes, size, log.p, out);
+        if (!s) s = gn_cuda_object_pack(n, arch, g, bytes, size, log.p, out);
     }
     free(kept);
     gn_arena_free(&a);
