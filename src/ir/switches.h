@@ -23,6 +23,7 @@
     X(IN_PLACE, "in-place", "optimizer updates overwrite their states instead of being copied there")                  \
     X(BLOCKS, "blocks", "products that contract over many rows take them in blocks that stay in cache")                \
     X(RIDE, "ride", "sums over the rows of a product are taken where the product is made")                             \
+    X(PAIR, "pair", "the sum of two products of rows is made by one loop")                                             \
     X(PACK, "pack", "the right operand of a product is copied to where its panels lie in one piece")                   \
     X(TURN, "turn", "products with few columns give their lanes to the other operand")                                 \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \

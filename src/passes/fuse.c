@@ -260,10 +260,36 @@ static bool rides(const fuser *z, const region *r, gir_id v)
     return gir_at(z->p, v)->op == GIR_SPACE_REDUCE && r->n > 1 && r->n <= WIDEST && gn_is_on(z->off, GN_DO_RIDE);
 }
 
+gir_id fu_second_product(const gir_program *p, const region *r)
+{
+    for (uint32_t m = 1; r->kind == RG_GEMM && m < r->members.n; m++)
+        if (gir_at(p, r->members.p[m])->op == GIR_MATMUL) return r->members.p[m];
+    return 0;
+}
+
+/* Is product v nothing but the other summand of r's, and all of r that?  Then one loop sums both in its registers. */
+static bool completes(const fuser *z, const region *r, gir_id v)
+{
+    const gir_program *p = z->p;
+    gir_id first = r->members.p[0];
+    if (r->kind != RG_GEMM || !r->space || r->members.n != 1 || !gn_is_on(z->off, GN_DO_PAIR)) return false;
+    if (z->f->uses[first] != 1 || z->f->uses[v] != 1 || !gir_type_eq(gir_type_of(p, first), gir_type_of(p, v)))
+        return false;
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (p->outputs.p[k].value == first || p->outputs.p[k].value == v) return false;
+    for (gir_id u = v + 1; u < p->nodes.n; u++) {
+        if (gir_at(p, u)->op != GIR_ADD) continue;
+        gir_id a = gir_in(p, u, 0), b = gir_in(p, u, 1);
+        if ((a == first && b == v) || (a == v && b == first)) return true;
+    }
+    return false;
+}
+
 /* Do the loops agree, so that a value that would get region `own` can be computed inside `r`?  If not, why not. */
 static fu_reason loops_differ(const fuser *z, const region *r, const region *own, gir_id v)
 {
     const gir_program *p = z->p;
+    if (own->kind == RG_GEMM && completes(z, r, v)) return FU_AGREED;
     if (own->kind == RG_INNER || own->kind == RG_CARRY || own->kind == RG_GEMM) return FU_OWN_LOOP;
     if (r->kind == RG_INNER || r->kind == RG_CARRY) return FU_EPILOGUE;
     if (r->space != own->space) return FU_SPACE;
@@ -350,7 +376,8 @@ static bool all_single(const fuser *z, const region *r)
 /* Two walks over the edges of one graph meet in one region even when neither reads the other. */
 static bool worth_joining(const region *r, const region *own, bool shares)
 {
-    return shares || (own->graph && own->graph == r->graph) || (own->kind == RG_ROWS && own->space == 0);
+    return shares || own->kind == RG_GEMM || (own->graph && own->graph == r->graph) ||
+           (own->kind == RG_ROWS && own->space == 0);
 }
 
 /* So does work on the rows of one space where nothing better is found, unless rows could be lanes for one of the two. */

@@ -20,7 +20,7 @@ typedef enum fu_place { FU_UNUSED, FU_LEAF, FU_INLINE, FU_REAL } fu_place;
 typedef enum region_kind {
     RG_ROWS,  /* a loop over rows: passes over each row's edges, row work, sums over the space */
     RG_FLAT,  /* a loop over the elements of none-space tensors of one size (optimizer updates) */
-    RG_GEMM,  /* rows of S[k] @ [k,n], with elementwise work on the product */
+    RG_GEMM,  /* rows of S[k] @ [k,n], or of the sum of two such, with elementwise work on it */
     RG_INNER, /* S[k]^T @ S[n]: a contraction over the rows */
     RG_CARRY, /* edge values between a graph and one derived from it */
 } region_kind;
@@ -95,6 +95,7 @@ void gn_fusion_print(const fusion *f, gn_buf *out);
 
 static inline int64_t fu_elems(const gir_program *p, gir_id v) { return gir_row_elems(gir_type_of(p, v)); }
 static inline bool fu_is_edge_space(const gir_program *p, gir_space_id s) { return p->spaces.p[s].kind == GIR_EDGE; }
-bool fu_is_identity_view(const gir_program *p, gir_id v); /* a view whose elements lie as its operand's do */
+gir_id fu_second_product(const gir_program *p, const region *r); /* GEMM: which is added to the first; 0: none */
+bool fu_is_identity_view(const gir_program *p, gir_id v);        /* a view whose elements lie as its operand's do */
 
 #endif

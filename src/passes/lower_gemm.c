@@ -6,17 +6,26 @@
  *
  * Sums over the space ride along: what a block adds to them is a partial sum, and those are added in order.
  *
+ * A region may have two products, the sum of which is what the others read: the second goes on with the tile where the first
+ * left it.
+ *
  * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled up with zeros.  Every
  * worker packs for itself, all of B before its rows or a panel in each block. */
 #include "passes/lower_dense.h"
 
-typedef struct gemm {
-    gir_id product;
+typedef struct factors {
     matrix a, b;
-    int64_t n, depth;
+    int64_t depth;
+    kir_id packed; /* tile: all of B, panel after panel; 0: not packed before */
+} factors;
+
+typedef struct gemm {
+    gir_id product; /* what the tile holds: the product, or the sum of the two */
+    factors f[2];
+    int products;
+    int64_t n;
     gn_elem elem;
     kir_id begin, end; /* rows of the block */
-    kir_id packed;     /* tile: all of B, panel after panel; 0: not packed before */
     kir_id i0;
     int64_t rows;
     GN_VEC(gir_id) sink; /* sums over the space */
@@ -71,10 +80,10 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
 }
 
 /* Columns [j0, j0 + cols) of B to the tile, from `at` on. */
-static void pack_panel(lower *L, const gemm *g, kir_id tile, kir_id at, kir_id j0, int64_t cols)
+static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, kir_id at, kir_id j0, int64_t cols)
 {
     int64_t stride = dense_stride(L, cols);
-    kir_id k = low_open_n(L, g->depth, KIR_SERIAL, KIR_NONE);
+    kir_id k = low_open_n(L, f->depth, KIR_SERIAL, KIR_NONE);
     kir_id row = dense_at(L, k, stride, at);
     if (stride != cols) {
         kir_id z = low_open_n(L, stride, KIR_VECTOR, KIR_NONE);
@@ -82,7 +91,7 @@ static void pack_panel(lower *L, const gemm *g, kir_id tile, kir_id at, kir_id j
         low_close(L);
     }
     kir_id j = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
-    kir_id b = dense_element(L, g->b, k, low_int(L, KIR_IADD, j0, j));
+    kir_id b = dense_element(L, f->b, k, low_int(L, KIR_IADD, j0, j));
     kir_tstore(L->k, low_at(L), tile, low_int(L, KIR_IADD, row, j), b);
     low_close(L);
     low_close(L);
@@ -92,16 +101,42 @@ static void pack_panel(lower *L, const gemm *g, kir_id tile, kir_id at, kir_id j
 static void pack_before(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
     gemm *g = ctx;
-    pack_panel(L, g, g->packed, dense_at(L, j0, g->depth, low_iconst(L, 0)), j0, cols);
+    for (int p = 0; p < g->products; p++) {
+        const factors *f = &g->f[p];
+        pack_panel(L, g, f, f->packed, dense_at(L, j0, f->depth, low_iconst(L, 0)), j0, cols);
+    }
 }
 
 static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
 {
-    t->i0 = g->i0;
-    t->rows = g->rows;
-    dense_zero(L, t);
-    dense_multiply(L, t);
-    store_tile(L, g, t->tile, j0, t->cols);
+    for (int p = 0; p < g->products; p++) {
+        t[p].i0 = g->i0;
+        t[p].rows = g->rows;
+    }
+    dense_zero(L, &t[0]);
+    t[1].tile = t[0].tile;
+    for (int p = 0; p < g->products; p++) dense_multiply(L, &t[p]);
+    store_tile(L, g, t[0].tile, j0, t[0].cols);
+}
+
+/* One product's part in the tiles of a panel. */
+static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, int64_t cols)
+{
+    kir_id zero = low_iconst(L, 0);
+    tile_job t = {.a = f->a, .b = f->b, .j0 = j0, .cols = cols, .stride = dense_stride(L, cols), .elem = g->elem};
+    t.lo = zero;
+    t.hi = low_iconst(L, f->depth);
+    if (L->sched.pack == LOW_PACK_NOT) return t;
+    t.b = (matrix){.si = t.stride, .sj = 1, .tile = f->packed, .at = zero};
+    t.padded = true;
+    t.j0 = zero;
+    if (f->packed) {
+        t.b.at = dense_at(L, j0, f->depth, zero);
+    } else {
+        t.b.tile = kir_tile(L->k, low_at(L), g->elem, f->depth * t.stride);
+        pack_panel(L, g, f, t.b.tile, zero, j0, cols);
+    }
+    return t;
 }
 
 /* The rows of the block: whole tiles, then row by row. */
@@ -109,46 +144,51 @@ static void gemm_panel(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
     gemm *g = ctx;
     int64_t rows = L->sched.tile_rows;
-    kir_id zero = low_iconst(L, 0), each = low_iconst(L, rows);
-    tile_job t = {.a = g->a, .b = g->b, .j0 = j0, .cols = cols, .stride = dense_stride(L, cols), .elem = g->elem};
-    t.lo = zero;
-    t.hi = low_iconst(L, g->depth);
-    if (L->sched.pack != LOW_PACK_NOT) {
-        t.b = (matrix){.si = t.stride, .sj = 1, .tile = g->packed, .at = zero};
-        t.padded = true;
-        t.j0 = zero;
-        if (g->packed) {
-            t.b.at = dense_at(L, j0, g->depth, zero);
-        } else {
-            t.b.tile = kir_tile(L->k, low_at(L), g->elem, g->depth * t.stride);
-            pack_panel(L, g, t.b.tile, zero, j0, cols);
-        }
-    }
+    kir_id each = low_iconst(L, rows);
+    tile_job t[2] = {0};
+    for (int p = 0; p < g->products; p++) t[p] = panel_job(L, g, &g->f[p], j0, cols);
     kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, g->end, g->begin), each);
     kir_id rest = dense_at(L, whole, rows, g->begin);
     g->rows = rows;
     kir_race race = g->sink.n ? KIR_REDUCE : KIR_NONE;
     g->i0 = low_open(L, g->begin, rest, rows, KIR_SERIAL, race);
-    gemm_tile(L, g, &t, j0);
+    gemm_tile(L, g, t, j0);
     low_close(L);
     if (rows == 1) return;
     g->rows = 1;
     g->i0 = low_open(L, rest, g->end, 1, KIR_SERIAL, race);
-    gemm_tile(L, g, &t, j0);
+    gemm_tile(L, g, t, j0);
     low_close(L);
 }
 
-static gemm gemm_of(lower *L, gir_id v)
+static factors factors_of(lower *L, gir_id v)
 {
     const gir_node *n = gir_at(L->p, v);
     gir_id a = gir_in(L->p, v, 0), b = gir_in(L->p, v, 1);
     const gir_type *ta = gir_type_of(L->p, a), *tb = gir_type_of(L->p, b);
     bool at = n->attr.i[0] != 0, bt = n->attr.i[1] != 0;
-    gemm g = {.product = v, .n = n->type.dim[n->type.rank - 1], .elem = low_elem((gn_elem)n->type.elem)};
     int64_t acols = ta->dim[ta->rank - 1], bcols = tb->dim[tb->rank - 1];
-    g.depth = at ? ta->dim[0] : acols;
-    g.a = (matrix){low_buffer_of_value(L, dense_operand(L->p, a)), at ? 1 : acols, at ? acols : 1, 0, 0};
-    g.b = (matrix){low_buffer_of_value(L, dense_operand(L->p, b)), bt ? 1 : bcols, bt ? bcols : 1, 0, 0};
+    factors f = {.depth = at ? ta->dim[0] : acols};
+    f.a = (matrix){low_buffer_of_value(L, dense_operand(L->p, a)), at ? 1 : acols, at ? acols : 1, 0, 0};
+    f.b = (matrix){low_buffer_of_value(L, dense_operand(L->p, b)), bt ? 1 : bcols, bt ? bcols : 1, 0, 0};
+    return f;
+}
+
+/* The region's product, or its two and the sum of them. */
+static gemm gemm_of(lower *L)
+{
+    gir_id v = L->r->members.p[0];
+    const gir_type *t = gir_type_of(L->p, v);
+    gemm g = {.product = v, .products = 1, .n = t->dim[t->rank - 1], .elem = low_elem((gn_elem)t->elem)};
+    g.f[0] = factors_of(L, v);
+    gir_id second = fu_second_product(L->p, L->r);
+    if (!second) return g;
+    g.f[g.products++] = factors_of(L, second);
+    for (uint32_t m = 1; m < L->r->members.n; m++) {
+        gir_id u = L->r->members.p[m];
+        const gir_node *n = gir_at(L->p, u);
+        if (n->op == GIR_ADD && (gir_in(L->p, u, 0) == second || gir_in(L->p, u, 1) == second)) g.product = u;
+    }
     return g;
 }
 
@@ -194,7 +234,7 @@ static void store_sums(lower *L, const gemm *g)
 
 void low_gemm(lower *L)
 {
-    gemm g = gemm_of(L, L->r->members.p[0]);
+    gemm g = gemm_of(L);
     gir_space_id s = L->r->space;
     int64_t block = L->sched.block_rows, cols = L->sched.tile_cols;
     const gir_type *t = gir_type_of(L->p, g.product);
@@ -206,7 +246,7 @@ void low_gemm(lower *L)
     if (L->sched.pack == LOW_PACK_ALL) {
         int64_t stride = g.n / cols * cols + (g.n % cols ? dense_stride(L, g.n % cols) : 0);
         if (g.n == cols) stride = dense_stride(L, cols);
-        g.packed = kir_tile(L->k, low_at(L), g.elem, g.depth * stride);
+        for (int p = 0; p < g.products; p++) g.f[p].packed = kir_tile(L->k, low_at(L), g.elem, g.f[p].depth * stride);
         dense_tiles(L, g.n, cols, pack_before, &g);
     }
     g.begin = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);

@@ -44,6 +44,7 @@ typedef struct gn_pass_options {
     X(aggregate_picked, 0, "moves products behind aggregations into picked rows, which are fewer")                     \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
+    X(pair_products, 0, "adds products to each other first where more than those is added up")                         \
     X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
     X(clean, 1, "simplify again")
 

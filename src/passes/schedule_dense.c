@@ -6,11 +6,17 @@ static int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
 static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
 
+static int64_t terms_of(const gir_program *p, gir_id product)
+{
+    const gir_type *a = gir_type_of(p, gir_in(p, product, 0));
+    return a->rank ? a->dim[a->rank - 1] : 1;
+}
+
 /* Terms of the sums of a GEMM. */
 static int64_t depth_of(const gir_program *p, const region *r)
 {
-    const gir_type *a = gir_type_of(p, gir_in(p, r->members.p[0], 0));
-    return a->rank ? a->dim[a->rank - 1] : 1;
+    gir_id second = fu_second_product(p, r);
+    return terms_of(p, r->members.p[0]) + (second ? terms_of(p, second) : 0);
 }
 
 /* Sums over the space ride on a product: a block must be worth a partial sum. */

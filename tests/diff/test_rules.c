@@ -73,6 +73,29 @@ static const char *const rules[][2] = {
     {"a sum of a narrow product's rows",
      "%21 = cos %4\n %22 = matmul %21, %9\n %23 = space_reduce %22\n output \"p\" %22\n"},
     {"both operands sparse", "%30 = matmul %3, %3 {ta = 1}\n"},
+/* pair_products, fuse */
+#define TWO                                                                                                            \
+    "%21 = state \"u.any\" : f32[6, 9]\n %22 = matmul %4, %21\n %23 = state \"v.any\" : f32[3, 9]\n %24 = matmul %4, " \
+    "%9\n"                                                                                                             \
+    " %25 = tanh %24\n %26 = matmul %25, %23\n %27 = state \"t.any\" : f32[9]\n %28 = broadcast %27 : node f32[9]\n "
+    {"two products", TWO "%29 = add %22, %26\n %31 = tanh %29\n %32 = mul %31, %28\n"},
+    {"two products, the second first", TWO "%29 = add %26, %22\n %31 = mul %29, %28\n"},
+    {"two products and a bias", TWO "%29 = add %22, %28\n %31 = add %29, %26\n %32 = tanh %31\n"},
+    {"a bias and two products", TWO "%29 = add %28, %26\n %31 = add %22, %29\n %32 = tanh %31\n"},
+    {"a product less another", TWO "%29 = sub %22, %26\n %31 = mul %29, %28\n"},
+    {"two products less a bias", TWO "%29 = sub %22, %28\n %31 = add %29, %26\n"},
+    {"two products, one read twice", TWO "%29 = add %22, %26\n %31 = mul %29, %22\n"},
+    {"two products and a bias that is read twice",
+     TWO "%29 = add %22, %28\n %31 = add %29, %26\n %32 = mul %31, %29\n"},
+    {"two products, one an output", TWO "%29 = add %22, %26\n %31 = mul %29, %28\n output \"p\" %26\n"},
+    {"three products", TWO "%29 = add %22, %26\n %31 = cos %4\n %32 = matmul %31, %21\n %33 = add %29, %32\n"},
+    {"two products, and a sum of their rows", TWO "%29 = add %22, %26\n %31 = tanh %29\n %32 = space_reduce %31\n"
+                                                  " output \"p\" %31\n"},
+    {"two products, one of them wide and deep",
+     "%21 = state \"u.any\" : f32[6, 203]\n %22 = matmul %4, %21\n %23 = tanh %22\n %24 = state \"v.any\" : f32[203, "
+     "70]\n"
+     " %25 = matmul %23, %24\n %26 = state \"t.any\" : f32[6, 70]\n %27 = matmul %4, %26\n %28 = add %27, %25\n"
+     " %29 = neg %28\n"},
     /* dense: square operands hide a transpose that is forgotten from shapes, not from figures */
     {"square, left", "%30 = matmul %10, %10 {ta = 1}\n"},
     {"square, right", "%30 = matmul %10, %10 {tb = 1}\n"},

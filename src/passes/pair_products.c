@@ -1,0 +1,59 @@
+/* pair_products: (x A + c) + y B becomes (x A + y B) + c.
+ * Needs: gradients already taken (they would be the same).  Keeps: all outputs, up to the order of summation.
+ *
+ * Two products that are added up can be made by one loop that keeps the sum in registers (fuse.c), where the first would
+ * be written and read again.  A layer adds a bias to one of them first.  Declines where the sums or products on the way
+ * are read elsewhere too. */
+#include "passes/passes.h"
+
+typedef struct pairer {
+    const gir_program *from;
+    gir_program *to;
+    gir_id *map;
+    uint32_t *uses;
+} pairer;
+
+static bool is_product(const pairer *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->from, v);
+    return n->op == GIR_MATMUL && n->type.space && z->uses[v] == 1;
+}
+
+/* Of the sum v: which operand is a product, the other being a sum that is read here alone and has a product in it. */
+static int product_beside_sum(const pairer *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    for (int k = 0; k < 2; k++) {
+        gir_id s = gir_in(p, v, 1 - k);
+        if (!is_product(z, gir_in(p, v, k)) || gir_at(p, s)->op != GIR_ADD || z->uses[s] != 1) continue;
+        if (is_product(z, gir_in(p, s, 0)) != is_product(z, gir_in(p, s, 1))) return k;
+    }
+    return -1;
+}
+
+gn_status *gn_run_pair_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
+{
+    (void)opt;
+    pairer z = {.from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n)};
+    z.uses = GN_NEW_N(a, uint32_t, in->nodes.n);
+    for (gir_id v = 1; v < in->nodes.n; v++)
+        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
+    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
+    gir_clone_frame(z.to, in);
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        z.to->loc = gir_at(in, v)->loc;
+        int k = gir_at(in, v)->op == GIR_ADD ? product_beside_sum(&z, v) : -1;
+        if (k < 0) {
+            z.map[v] = gir_clone_node(z.to, in, v, z.map);
+            continue;
+        }
+        gir_id second = gir_in(in, v, k), sum = gir_in(in, v, 1 - k);
+        int first = is_product(&z, gir_in(in, sum, 0)) ? 0 : 1;
+        gir_id both = gir_op2(z.to, GIR_ADD, z.map[gir_in(in, sum, first)], z.map[second]);
+        z.map[v] = gir_op2(z.to, GIR_ADD, both, z.map[gir_in(in, sum, 1 - first)]);
+    }
+    for (uint32_t k = 0; k < in->outputs.n; k++)
+        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
+    *out = z.to;
+    return NULL;
+}
