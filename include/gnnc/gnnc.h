@@ -125,7 +125,9 @@ typedef struct gnnc_compile_options {
                              * depends on them alone is computed once, by the first step after they are bound */
     bool sparse;         /* x has few non-zeros (below a fifth): products walk those alone */
     bool wide;           /* graphs of more than 2^31 - 1 nodes or edges */
-    const char *mode;    /* "default", "eager", ...; NULL: "default" */
+    const char *mode;    /* "eager", "default", "reduce-overhead", "max-autotune" or "0" to "3", or
+                          * "max-autotune-no-cudagraphs"; NULL: "default".  Compiled without data nothing is tuned:
+                          * max-autotune is reduce-overhead here, and its other form the default */
     int compile_threads; /* 0: as many as there are processors */
 } gnnc_compile_options;
 

@@ -465,10 +465,10 @@ static gn_status *search_orders(gn_session *of, gn_session **s, gn_tuned *rec, d
     return NULL;
 }
 
-static bool enough(const gn_session *s, const gn_tuned *t)
+static bool enough(const gn_session *s, const gn_tuned *t, double seconds)
 {
     if (t->finished || s->opt.no_code) return true;
-    return !s->opt.tune_on && (s->opt.tune_seconds <= 0 || t->seconds > 0.8 * s->opt.tune_seconds);
+    return !s->opt.tune_on && (seconds <= 0 || t->seconds > 0.8 * seconds);
 }
 
 typedef struct plan { /* which programs, in which order */
@@ -493,7 +493,7 @@ static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, 
     GN_TRY(gn_tuned_find(s, signature, rec, &found));
     rec->signature = signature;
     if (found && free_order) s->opt.reorder = rec->reorder;
-    if (!(found && enough(s, rec)) && !s->opt.no_code && seconds > 0) {
+    if (!(found && enough(s, rec, seconds)) && !s->opt.no_code && seconds > 0) {
         if (!*trials) GN_TRY(default_session(s, rec->reorder, trials));
         double deadline = gn_now_ms() + seconds * 1e3, times = 1;
         if (free_order && !found) {

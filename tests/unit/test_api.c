@@ -375,6 +375,11 @@ START_TEST(refusals)
     gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C};
     o.mode = "max-autotun";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "did you mean 'max-autotune'");
+    o.mode = "4";
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "no mode '4'");
+    o.mode = "2";
+    ok(gnnc_compile(m, &o, &e));
+    gnnc_executable_free(e);
     o.mode = NULL;
     o.features = 0;
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "features is 0");
