@@ -62,7 +62,7 @@ START_TEST(fields_reach_loops)
 {
     differs(LOW_FIELD_TILE_ROWS, 3, RG_GEMM, "0 .. 3 step 1 unroll");
     differs(LOW_FIELD_BLOCK_ROWS, 56, RG_GEMM, "step 56 thread");
-    differs(LOW_FIELD_TILE_COLS, 16, RG_GEMM, "0 .. 16 step 1 vector");
+    differs(LOW_FIELD_TILE_COLS, 8, RG_GEMM, "0 .. 8 step 1 vector");
     differs(LOW_FIELD_CHUNK_ROWS, 192, RG_INNER, "step 192 thread");
     differs(LOW_FIELD_AHEAD, 9, RG_ROWS, "prefetch");
     differs(LOW_FIELD_ROWS_AT_ONCE, 4, RG_ROWS, "step 4 thread");
