@@ -176,28 +176,35 @@ static gn_status *unknown_long(parser *p, const char *name)
     GN_FAIL(GN_ERR_USAGE, "unknown option '--%s'%s", name, gn_args_suggest(p->arena, "--", name, names, n));
 }
 
-static gn_status *parse_long(parser *p, const char *text)
+/* By long name (NULL: by letter): this command's where it has one, else another's; NULL: nobody's. */
+static const gn_option *find(const parser *p, const char *name, char letter)
 {
-    const char *eq = strchr(text, '=');
-    char *name = gn_arena_strndup(p->arena, text, eq ? (size_t)(eq - text) : strlen(text));
+    const gn_option *other = NULL;
     for (size_t i = 0; i < p->table->n; i++) {
         const gn_option *o = &p->table->options[i];
-        const char *value = NULL;
-        if (!o->name || strcmp(o->name, name)) continue;
-        GN_TRY(check_command(p, o));
-        if (!takes_value(o) && eq) GN_FAIL(GN_ERR_USAGE, "--%s takes no value", name);
-        if (takes_value(o)) GN_TRY(value_of(p, o, eq ? eq + 1 : NULL, &value));
-        return set(p, o, value);
+        if (name ? !o->name || strcmp(o->name, name) != 0 : o->letter != letter) continue;
+        if (o->commands & p->command) return o;
+        if (!other) other = o;
     }
-    return unknown_long(p, name);
+    return other;
+}
+
+static gn_status *parse_long(parser *p, const char *text)
+{
+    const char *eq = strchr(text, '='), *value = NULL;
+    char *name = gn_arena_strndup(p->arena, text, eq ? (size_t)(eq - text) : strlen(text));
+    const gn_option *o = find(p, name, 0);
+    if (!o) return unknown_long(p, name);
+    GN_TRY(check_command(p, o));
+    if (!takes_value(o) && eq) GN_FAIL(GN_ERR_USAGE, "--%s takes no value", name);
+    if (takes_value(o)) GN_TRY(value_of(p, o, eq ? eq + 1 : NULL, &value));
+    return set(p, o, value);
 }
 
 static gn_status *parse_short(parser *p, const char *text)
 {
     for (; *text; text++) {
-        const gn_option *o = NULL;
-        for (size_t i = 0; i < p->table->n && !o; i++)
-            if (p->table->options[i].letter == *text) o = &p->table->options[i];
+        const gn_option *o = find(p, NULL, *text);
         if (!o) GN_FAIL(GN_ERR_USAGE, "unknown option '-%c'", *text);
         GN_TRY(check_command(p, o));
         if (takes_value(o)) {

@@ -2,7 +2,7 @@
  *
  * `--name value`, `--name=value`, `-n value`, `-nvalue`; flags of one letter may be joined (-qv); `--` ends the options;
  * a lone `-` is an operand.  The last one wins where an option is given twice, but for lists.  What is parsed points
- * into argv or into the arena. */
+ * into argv or into the arena.  Commands may have options of one name that differ: each takes its own. */
 #ifndef GN_CLI_ARGS_H
 #define GN_CLI_ARGS_H
 
