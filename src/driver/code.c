@@ -62,6 +62,11 @@ static gn_status *make_keys(job *j)
         j->parts[k] = gn_arena_printf(j->arena, "%skernel %s\n", common.p, hex);
         j->keys[k] = gn_key_of(j->parts[k], strlen(j->parts[k]));
     }
+    unsigned char all[GN_SHA256_BYTES];
+    char hex[GN_SHA256_HEX + 1];
+    gn_sha256_of(j->keys, (size_t)j->n * sizeof *j->keys, all);
+    gn_sha256_hex(all, hex);
+    memcpy(j->report->code, hex, sizeof j->report->code - 1);
     return NULL;
 }
 

@@ -35,6 +35,7 @@ typedef struct gn_code_report {
     int kernels, distinct; /* launched, and compiled: equal kernels share code */
     bool cached;           /* there was a cache; of the distinct ones it had `hits` and not `misses` */
     int hits, misses;
+    char code[17]; /* with a cache: digest of all kernels' keys; equal ones are the same code */
     gn_codegen_stats stats;
     double ms;
 } gn_code_report;

@@ -45,6 +45,8 @@ static gn_status *run_loss(const gn_unit *u, double *out)
     return NULL;
 }
 
+gn_status *gn_session_step(gn_session *s, double *loss) { return run_loss(&s->build.step, loss); }
+
 static gn_status *measure(gn_session *s, gn_epoch *e)
 {
     GN_TRY(gn_session_eval(s));
@@ -103,7 +105,7 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     out->loss = NAN;
     for (int64_t k = 0; k < n && !stop; k++) {
         double t0 = gn_now_ms(), loss;
-        GN_TRY(run_loss(&s->build.step, &loss));
+        GN_TRY(gn_session_step(s, &loss));
         if (k < MAX_STEPS) step_us[out->n_steps++] = (gn_now_ms() - t0) * 1e3;
         gn_epoch e = {.epoch = k + 1, .epochs = n, .loss = loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
         out->loss = e.loss;

@@ -80,6 +80,9 @@ const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }
 double gn_session_accuracy(const gn_session *s, const uint8_t *mask); /* of the last eval; NaN without labels or mask */
 
+/* One training step, of a session that trains; its loss, of before the update. */
+GN_NODISCARD gn_status *gn_session_step(gn_session *s, double *loss);
+
 typedef struct gn_epoch { /* after each epoch */
     int64_t epoch, epochs;
     double loss, train_acc, val_acc, test_acc; /* accuracies NaN where not asked for */
