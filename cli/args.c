@@ -145,8 +145,13 @@ static gn_status *check_command(parser *p, const gn_option *o)
     if (o->commands & p->command) return NULL;
     gn_buf whose = {.arena = p->arena};
     const char *mine = "this command";
+    uint32_t all = o->commands; /* and of those that are called the same */
+    for (size_t k = 0; k < p->table->n; k++) {
+        const gn_option *other = &p->table->options[k];
+        if (o->name && other->name && !strcmp(o->name, other->name)) all |= other->commands;
+    }
     for (uint32_t i = 0; p->table->commands[i]; i++) {
-        if (o->commands >> i & 1) gn_buf_printf(&whose, "%s'%s'", whose.n ? ", " : "", p->table->commands[i]);
+        if (all >> i & 1) gn_buf_printf(&whose, "%s'%s'", whose.n ? ", " : "", p->table->commands[i]);
         if (p->command == 1u << i) mine = p->table->commands[i];
     }
     GN_FAIL(GN_ERR_USAGE, "'%s' takes no option %s; it belongs to %s", mine, spelled(o, p->arena),

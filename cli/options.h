@@ -9,6 +9,7 @@
     X(compile)                                                                                                         \
     X(train)                                                                                                           \
     X(run)                                                                                                             \
+    X(bench)                                                                                                           \
     X(explain)                                                                                                         \
     X(tune)                                                                                                            \
     X(opt)                                                                                                             \
@@ -53,15 +54,21 @@ typedef struct gn_cli_options {
     const char *only;        /* likewise: all others are left out; NULL: not given */
     const char *tune_lock;   /* choices of schedules are read from it; tune: written to it */
     double tune_budget;      /* seconds of searching; negative: not given */
-    int64_t split;           /* the integers are -1 where they were not given */
+    const char *modes;       /* bench: the axes of the grid, separated by commas; NULL: not given */
+    const char *thread_list;
+    const char *cell; /* bench: measure one cell in this process, into this file */
+    int64_t split;    /* the integers are -1 where they were not given */
     int64_t epochs;
     int64_t seed;
     int64_t seeds;
     int64_t threads;
     int64_t repeat;
     int64_t pass_limit;
+    int64_t warmup;
+    int64_t timeout;
     int verbose;
     bool quiet, json, list, show, help, inference;
+    bool resume, compile_only;
 } gn_cli_options;
 
 void gn_cli_options_init(gn_cli_options *o);

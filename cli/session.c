@@ -1,3 +1,4 @@
+#include "cli/bench/stats.h"
 #include "cli/session.h"
 
 #include "driver/tune.h"
@@ -121,24 +122,10 @@ const char *gn_cli_percent(char text[GN_CLI_PERCENT], double fraction, int digit
     return text;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double quantile(const double *x, int64_t n, double q)
-{
-    if (n == 0) return NAN;
-    double at = q * (double)(n - 1);
-    int64_t k = (int64_t)at;
-    return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[n - 1];
-}
-
 double gn_cli_median(double *x, int64_t n)
 {
-    if (n) qsort(x, (size_t)n, sizeof *x, by_value);
-    return quantile(x, n, 0.5);
+    gn_sort(x, n);
+    return gn_quantile(x, n, 0.5);
 }
 
 void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n)
@@ -146,8 +133,8 @@ void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n)
     double median = gn_cli_median(x, n);
     gn_json_object(j, key);
     gn_json_double(j, "median", median);
-    gn_json_double(j, "p10", quantile(x, n, 0.1));
-    gn_json_double(j, "p90", quantile(x, n, 0.9));
+    gn_json_double(j, "p10", gn_quantile(x, n, 0.1));
+    gn_json_double(j, "p90", gn_quantile(x, n, 0.9));
     gn_json_end(j);
 }
 

@@ -35,6 +35,17 @@ else()
   target_link_libraries(gnnc_json INTERFACE ${GNNC_JANSSON})
 endif()
 
+# libxlsxwriter: its headers are all that a build needs, bench loads it where it writes a workbook.
+find_path(GNNC_XLSX_INCLUDE xlsxwriter.h)
+mark_as_advanced(GNNC_XLSX_INCLUDE)
+set(GNNC_HAVE_XLSX 0)
+if(GNNC_XLSX_INCLUDE)
+  set(GNNC_HAVE_XLSX 1)
+else()
+  message(STATUS "gnnc: no libxlsxwriter: bench writes no workbook")
+endif()
+add_compile_definitions(GNNC_HAVE_XLSX=${GNNC_HAVE_XLSX})
+
 # LLVM 19 through its C API.  llvm-config also names z3 and libxml2, which only parts use that the C API's users of code
 # generation do not reach; compression (zlib, zstd) is reached by the object file readers.
 add_library(gnnc_llvm INTERFACE)

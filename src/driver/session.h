@@ -61,6 +61,7 @@ typedef struct gn_session {
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
     int64_t *row_of;           /* [n_nodes] where the user's node lies; NULL: where it came */
     double read_ms, reorder_ms, frontend_ms;
+    double tune_ms; /* searching, or looking up what was found */
 } gn_session;
 
 GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);

@@ -147,6 +147,23 @@ START_TEST(refusals)
 END_TEST
 
 /* The table itself: no two options of one name or letter, no help without end. */
+/* One name, another option: each command has its own. */
+START_TEST(same_names)
+{
+    accept(GN_COMMAND_bench, "--threads 1,2 --data a,b -o here");
+    ck_assert_str_eq(opt.thread_list, "1,2");
+    ck_assert_int_eq(opt.threads, -1);
+    ck_assert_str_eq(opt.output, "here");
+    accept(GN_COMMAND_train, "--threads 2 --data a,b");
+    ck_assert_int_eq(opt.threads, 2);
+    ck_assert_ptr_null(opt.thread_list);
+    refuse(GN_COMMAND_train, "--threads 1,2", "'1,2' is not a whole number");
+    refuse(GN_COMMAND_train, "-o x",
+           "'train' takes no option --output; it belongs to 'compile', 'bench', 'opt', 'reduce'");
+    refuse(GN_COMMAND_train, "--modes eager", "'train' takes no option --modes; it belongs to 'bench'");
+}
+END_TEST
+
 START_TEST(table)
 {
     const gn_option_table *t = &gn_cli_option_table;
@@ -158,7 +175,8 @@ START_TEST(table)
         ck_assert_msg(value == (o->value != NULL), "%s", o->name);
         ck_assert((o->kind == GN_OPTION_CHOICE || o->kind == GN_OPTION_CHOICES) == (o->choices != NULL));
         if (o->kind == GN_OPTION_INT) ck_assert(o->min < o->max);
-        for (size_t k = 0; k < i; k++) {
+        for (size_t k = 0; k < i; k++) { /* one name or letter, one option a command */
+            if (!(o->commands & t->options[k].commands)) continue;
             ck_assert_str_ne(o->name, t->options[k].name);
             ck_assert(!o->letter || o->letter != t->options[k].letter);
         }
@@ -194,6 +212,7 @@ int main(void)
     tcase_add_test(t, numbers);
     tcase_add_test(t, suggestions);
     tcase_add_test(t, refusals);
+    tcase_add_test(t, same_names);
     tcase_add_test(t, table);
     tcase_add_test(t, help);
     suite_add_tcase(suite, t);

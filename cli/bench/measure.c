@@ -1,0 +1,174 @@
+/* measure: one cell, in the process that was started for it. */
+#include "cli/bench/bench.h"
+#include "cli/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* Resident memory at its most, of this program alone: what the system counts for a process (getrusage) begins with what
+ * its parent had. */
+static int64_t resident_peak(void)
+{
+    int64_t kib = -1;
+    char line[256];
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "VmHWM:", 6)) kib = strtoll(line + 6, NULL, 10);
+    if (f) fclose(f);
+    if (kib >= 0) return kib * 1024;
+    struct rusage use;
+    if (getrusage(RUSAGE_SELF, &use)) return -1;
+#if defined(__APPLE__)
+    return use.ru_maxrss;
+#else
+    return (int64_t)use.ru_maxrss * 1024;
+#endif
+}
+
+/* Files ------------------------------------------------------------------------------------------------------------- */
+
+static gn_status *close_file(FILE *f, const char *part, const char *path)
+{
+    bool bad = ferror(f);
+    if (fclose(f) || bad) GN_FAIL(GN_ERR_IO, "%s could not be written: %s", part, strerror(errno));
+    if (rename(part, path)) GN_FAIL(GN_ERR_IO, "%s could not be put in its place: %s", path, strerror(errno));
+    return NULL;
+}
+
+static gn_status *write_measured(const gn_cli *cli, const gn_measured *m)
+{
+    const char *path = cli->opt.cell, *part = gn_arena_printf(cli->arena, "%s.part", path);
+    FILE *f = fopen(part, "we");
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", part, strerror(errno));
+    gn_json j;
+    gn_json_init(&j, f, true);
+    gn_measured_json(&j, NULL, m);
+    return close_file(f, part, path);
+}
+
+static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
+{
+    const char *path = gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell);
+    const char *part = gn_arena_printf(cli->arena, "%s.part", path);
+    FILE *f = fopen(part, "we");
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", part, strerror(errno));
+    int64_t n;
+    const float *out = gn_session_logits(s, &n);
+    for (int64_t v = 0; v < s->data->n_nodes; v++) fwrite(out + gn_session_row(s, v) * n, sizeof *out, (size_t)n, f);
+    return close_file(f, part, path);
+}
+
+/* Measuring --------------------------------------------------------------------------------------------------------- */
+
+static gn_samples room_for(const gn_cli *cli, int64_t n)
+{
+    return (gn_samples){.x = GN_NEW_N(cli->arena, double, n + 1)};
+}
+
+static gn_status *infer(const gn_cli *cli, gn_session *s, gn_measured *m)
+{
+    m->infer_us = room_for(cli, cli->opt.repeat);
+    for (int64_t k = 0; k < cli->opt.warmup; k++) GN_TRY(gn_session_eval(s));
+    for (int64_t k = 0; k < cli->opt.repeat; k++) {
+        double t0 = gn_now_ms();
+        GN_TRY(gn_session_eval(s));
+        m->infer_us.x[m->infer_us.n++] = (gn_now_ms() - t0) * 1e3;
+    }
+    return NULL;
+}
+
+/* A training step is an epoch: the whole graph is one batch. */
+static gn_status *train(const gn_cli *cli, gn_session *s, gn_measured *m)
+{
+    int64_t n = cli->opt.warmup + cli->opt.epochs;
+    m->step_us = room_for(cli, cli->opt.epochs);
+    m->losses = room_for(cli, n);
+    for (int64_t k = 0; k < n; k++) {
+        double t0 = gn_now_ms(), loss;
+        GN_TRY(gn_session_step(s, &loss));
+        double us = (gn_now_ms() - t0) * 1e3;
+        if (!isfinite(loss)) GN_FAIL(GN_ERR_MODEL, "the loss is %g after training step %" PRId64, loss, k + 1);
+        if (k >= cli->opt.warmup) m->step_us.x[m->step_us.n++] = us;
+        m->losses.x[m->losses.n++] = loss;
+    }
+    GN_TRY(gn_session_eval(s));
+    m->train_acc = gn_session_accuracy(s, s->data->train_mask);
+    m->val_acc = gn_session_accuracy(s, s->data->val_mask);
+    m->test_acc = gn_session_accuracy(s, s->data->test_mask);
+    return NULL;
+}
+
+/* With the training step where there are labels to train with. */
+static gn_status *open_session(gn_cli *cli, gn_session_options *o, gn_session **s)
+{
+    gn_status *status = gn_session_new(cli->arena, o, s);
+    if (!status || !o->train || gn_status_code(status) != GN_ERR_DATA) return status;
+    gn_status_free(status);
+    o->train = false;
+    return gn_session_new(cli->arena, o, s);
+}
+
+static void describe(const gn_session *s, double setup_ms, gn_measured *m)
+{
+    gn_memory memory = gn_session_memory(s);
+    m->model = s->model->name;
+    m->data = s->data->name;
+    m->code = s->build.code.code;
+    m->nodes = s->data->n_nodes;
+    m->edges = s->data->n_edges;
+    m->features = s->data->n_features;
+    m->classes = s->data->n_classes;
+    m->kernels = s->build.code.distinct;
+    m->kernels_cached = s->build.code.hits;
+    m->read_ms = s->read_ms + s->reorder_ms;
+    m->compile_ms = s->frontend_ms + s->tune_ms + s->build.ms;
+    m->order = gn_order_name[s->opt.reorder];
+    m->setup_ms = setup_ms;
+    m->plan_bytes = memory.total;
+    m->arena_bytes = memory.arena;
+}
+
+static gn_status *measure(gn_cli *cli, gn_measured *m)
+{
+    gn_session_options o;
+    gn_session *s;
+    double t0 = gn_now_ms();
+    GN_TRY(gn_cli_session_options(cli, &o));
+    o.train = o.keep_static = !cli->opt.what || strcmp(cli->opt.what, "eval") != 0;
+    GN_TRY(open_session(cli, &o, &s));
+    describe(s, gn_now_ms() - t0, m);
+    gn_status *status = NULL;
+    if (!cli->opt.compile_only) {
+        if (o.weights) status = gn_session_load(s, o.weights);
+        if (!status) status = infer(cli, s, m);
+        if (!status) status = write_outputs(cli, s);
+        if (!status && o.train) status = train(cli, s, m);
+    }
+    m->rss_bytes = resident_peak();
+    if (!status) status = write_measured(cli, m);
+    gn_session_free(s);
+    return status;
+}
+
+gn_status *gn_bench_measure(gn_cli *cli, const gn_grid *g)
+{
+    if (g->data.n > 1 || g->modes.n > 1 || g->dynamic.n > 1 || g->threads.n > 1)
+        GN_FAIL(GN_ERR_USAGE, "--cell measures one cell: each list has one entry then");
+    cli->opt.data = *g->data.p[0] ? g->data.p[0] : NULL;
+    cli->opt.mode = g->modes.p[0];
+    cli->opt.threads = g->threads.p[0];
+    gn_measured m;
+    gn_measured_init(&m);
+    gn_status *status = measure(cli, &m);
+    if (!status) return NULL;
+    gn_measured failed;
+    gn_measured_init(&failed);
+    failed.error_code = gn_code_name(gn_status_code(status));
+    failed.error = gn_status_message(status);
+    gn_status_free(write_measured(cli, &failed)); /* where it cannot be written, standard error has it */
+    return status;
+}

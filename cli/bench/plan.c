@@ -1,0 +1,126 @@
+/* plan: the cells of a grid, each with the key of all that its measurement depends on. */
+#include "cli/bench/bench.h"
+
+#include "cache/sha256.h"
+#include "driver/build.h"
+#include "driver/code_id.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A graph that is drawn has no name to go by. */
+static const char *name_of(const gn_cell *c)
+{
+    if (!strncmp(c->data, "synthetic:", strlen("synthetic:"))) return c->data;
+    return c->warm.data ? c->warm.data : c->cold.data;
+}
+
+const char *gn_bench_data_label(const gn_bench *b, const gn_cell *c)
+{
+    const char *name = name_of(c);
+    for (int k = 0; k < b->n_cells; k++) {
+        const gn_cell *o = &b->cells[k];
+        if (strcmp(o->data, c->data) != 0) {
+            if (name && name_of(o) && !strcmp(name_of(o), name)) return *c->data ? c->data : name;
+        } else if (!name) {
+            name = name_of(o); /* this one failed, another one on the same data did not */
+        }
+    }
+    return name ? name : *c->data ? c->data : "built-in graph";
+}
+
+/* A file by what tells one state of it from another. */
+static void add_file(gn_buf *key, const char *name, const char *path)
+{
+    struct stat s;
+    if (stat(path, &s)) return;
+    gn_buf_printf(key, "%s size %lld time %lld.%09ld\n", name, (long long)s.st_size, (long long)s.st_mtim.tv_sec,
+                  (long)s.st_mtim.tv_nsec);
+}
+
+static void add_list(gn_buf *key, const char *name, const gn_string_list *list)
+{
+    for (uint32_t k = 0; k < list->n; k++) gn_buf_printf(key, "%s %s\n", name, list->p[k]);
+}
+
+static void add_text(gn_buf *key, const char *name, const char *value)
+{
+    if (value) gn_buf_printf(key, "%s %s\n", name, value);
+}
+
+/* What all cells share. */
+static gn_status *common_key(const gn_bench *b, gn_buf *key)
+{
+    const gn_cli_options *o = &b->cli->opt;
+    const char *text;
+    size_t n;
+    unsigned char digest[GN_SHA256_BYTES];
+    char hex[GN_SHA256_HEX + 1];
+    GN_TRY(gn_read_model(b->arena, b->model, &text, &n));
+    gn_sha256_of(text, n, digest);
+    gn_sha256_hex(digest, hex);
+    gn_buf_printf(key, "gnnc %s\ncode %s\n", GNNC_VERSION, gn_code_id);
+    add_file(key, "program", "/proc/self/exe");
+    gn_buf_printf(key, "model %s\n", hex);
+    add_list(key, "define", &o->defines);
+    add_list(key, "without", &o->without);
+    add_text(key, "only", o->only);
+    add_text(key, "normalize", o->normalize);
+    add_text(key, "undirected", o->undirected);
+    add_text(key, "reorder", o->reorder);
+    add_text(key, "weights", o->weights);
+    if (o->weights) add_file(key, "weights", o->weights);
+    gn_buf_printf(key, "split %" PRId64 "\nseed %" PRId64 "\n", o->split, o->seed);
+    gn_buf_printf(key, "measure %s%s\n", b->eval_only ? "inference" : "training",
+                  b->compile_only ? ", compilation alone" : "");
+    gn_buf_printf(key, "warmup %" PRId64 "\nrepeat %" PRId64 "\nepochs %" PRId64 "\n", b->warmup, b->repeat, b->epochs);
+    if (o->tune_budget >= 0) gn_buf_printf(key, "tune-budget %.9g\n", o->tune_budget);
+    gn_buf_printf(key, "baseline %s\n", b->grid.baseline);
+    return NULL;
+}
+
+static void finish(const gn_bench *b, gn_cell *c, const char *common)
+{
+    gn_buf key = {.arena = b->arena};
+    unsigned char digest[GN_SHA256_BYTES];
+    char hex[GN_SHA256_HEX + 1];
+    gn_buf_add(&key, common);
+    gn_buf_printf(&key, "data %s\n", c->data);
+    if (*c->data) add_file(&key, "data", c->data);
+    gn_buf_printf(&key, "mode %s\ndynamic %s\nthreads %" PRId64 "\n", c->mode, c->dynamic, c->threads);
+    gn_sha256_of(key.p, key.n, digest);
+    gn_sha256_hex(digest, hex);
+    c->key = key.p;
+    c->id = gn_arena_strndup(b->arena, hex, 16);
+    c->timeout_s = b->timeout_s;
+    c->is_baseline = !strcmp(c->mode, b->grid.baseline);
+}
+
+gn_status *gn_bench_plan(gn_bench *b)
+{
+    const gn_grid *g = &b->grid;
+    gn_buf common = {.arena = b->arena};
+    size_t n = 1, by[] = {g->data.n, g->threads.n, g->dynamic.n, g->modes.n};
+    enum { MOST = 1 << 16 };
+    GN_TRY(common_key(b, &common));
+    for (int k = 0; k < 4; k++) {
+        if (n > MOST / by[k]) GN_FAIL(GN_ERR_USAGE, "more than %d cells: the lists are too long", MOST);
+        n *= by[k];
+    }
+    b->cells = GN_NEW_N(b->arena, gn_cell, n);
+    b->n_cells = 0;
+    for (uint32_t d = 0; d < g->data.n; d++)
+        for (uint32_t t = 0; t < g->threads.n; t++)
+            for (uint32_t y = 0; y < g->dynamic.n; y++)
+                for (uint32_t m = 0; m < g->modes.n; m++) {
+                    gn_cell *c = &b->cells[b->n_cells++];
+                    gn_cell_init(c);
+                    c->data = g->data.p[d];
+                    c->threads = g->threads.p[t];
+                    c->dynamic = g->dynamic.p[y];
+                    c->mode = g->modes.p[m];
+                    finish(b, c, common.p);
+                }
+    return NULL;
+}

@@ -1,0 +1,242 @@
+#include "cli/bench/recommend.h"
+
+#include "cli/bench/tables.h"
+#include "cli/bench/text.h"
+
+#include "driver/mode.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const gn_stats *figure(const gn_cell *c, bool infer) { return infer ? &c->infer : &c->step; }
+
+/* Does a's mode do less than b's?  The order of the table of modes. */
+static bool simpler(const gn_cell *a, const gn_cell *b) { return gn_mode_by_name(a->mode) < gn_mode_by_name(b->mode); }
+
+bool gn_as_fast(const gn_cell *c, const gn_cell *best, bool infer)
+{
+    const gn_stats *s = figure(c, infer), *t = figure(best, infer);
+    if (!s->n || !t->n) return false;
+    if (c == best || gn_same_program(c, best)) return true;
+    return gn_stats_spread(s) && gn_stats_spread(t) && !gn_stats_differ(s, t);
+}
+
+int gn_best_of(int n, const gn_cell *const *cells, bool infer)
+{
+    int best = -1, pick = -1;
+    for (int k = 0; k < n; k++) {
+        const gn_stats *s = figure(cells[k], infer);
+        if (s->n && (best < 0 || s->median < figure(cells[best], infer)->median)) best = k;
+    }
+    for (int k = 0; k < n && best >= 0; k++)
+        if (gn_as_fast(cells[k], cells[best], infer) && (pick < 0 || simpler(cells[k], cells[pick]))) pick = k;
+    return pick;
+}
+
+/* Microseconds of compiling and of so many steps; infinite where one is not known. */
+static double cost(const gn_cell *c, bool infer, double steps)
+{
+    const gn_stats *s = figure(c, infer);
+    return s->n && !isnan(c->cold.compile_ms) ? c->cold.compile_ms * 1e3 + steps * s->median : INFINITY;
+}
+
+/* What begins: near the least cost of one step. */
+static int first_of(int n, const gn_cell *const *cells, bool infer)
+{
+    double least = INFINITY;
+    int pick = -1;
+    for (int k = 0; k < n; k++) least = fmin(least, cost(cells[k], infer, 1));
+    for (int k = 0; k < n && isfinite(least); k++)
+        if (cost(cells[k], infer, 1) <= 1.1 * least && (pick < 0 || simpler(cells[k], cells[pick]))) pick = k;
+    return pick;
+}
+
+int gn_cheapest(int n, const gn_cell *const *cells, bool infer, double *from, int *pick)
+{
+    int count = 0, now = first_of(n, cells, infer);
+    double at = 1;
+    while (now >= 0 && count < n) {
+        from[count] = at;
+        pick[count++] = now;
+        const gn_cell *c = cells[now];
+        double next_at = INFINITY, us = figure(c, infer)->median;
+        int next = -1;
+        for (int k = 0; k < n; k++) { /* who gets cheaper first */
+            double other = figure(cells[k], infer)->median;
+            if (!isfinite(cost(cells[k], infer, 1)) || !(other < us) || gn_as_fast(cells[k], c, infer)) continue;
+            double meet = floor((cost(cells[k], infer, 0) - cost(c, infer, 0)) / (us - other)) + 1;
+            if (meet <= at) meet = at + 1;
+            if (meet < next_at || (meet == next_at && other < figure(cells[next], infer)->median)) {
+                next_at = meet;
+                next = k;
+            }
+        }
+        at = next_at;
+        now = next;
+    }
+    return count;
+}
+
+static bool peers(const gn_cell *a, const gn_cell *b) { return a->threads == b->threads && !strcmp(a->data, b->data); }
+
+int gn_peers_of(const gn_bench *b, const gn_cell *like, const gn_cell **out)
+{
+    int n = 0;
+    for (int k = 0; k < b->n_cells; k++)
+        if (b->cells[k].end == GN_CELL_OK && peers(&b->cells[k], like)) out[n++] = &b->cells[k];
+    return n;
+}
+
+bool gn_first_of_peers(const gn_bench *b, const gn_cell *c)
+{
+    for (const gn_cell *o = b->cells; o < c; o++)
+        if (peers(o, c)) return false;
+    return true;
+}
+
+const char *gn_cell_variant(const gn_bench *b, const gn_cell *c)
+{
+    return b->grid.dynamic.n > 1 ? gn_arena_printf(b->arena, "%s (dynamic=%s)", c->mode, c->dynamic) : c->mode;
+}
+
+const char *gn_peers_title(const gn_bench *b, const gn_cell *c)
+{
+    const char *label = gn_bench_data_label(b, c);
+    if (b->grid.threads.n < 2) return label;
+    return gn_arena_printf(b->arena, "%s, %" PRId64 " thread%s", label, c->threads, c->threads == 1 ? "" : "s");
+}
+
+/* Words ------------------------------------------------------------------------------------------------------------- */
+
+/* Those that are as fast as the pick. */
+static void say_equals(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells, int pick, bool infer)
+{
+    static const char *const words[] = {"as fast, within noise", "the same program"};
+    for (int same = 0; same < 2; same++) {
+        bool any = false;
+        for (int k = 0; k < n; k++) {
+            const gn_cell *c = cells[k];
+            if (k == pick || !gn_as_fast(c, cells[pick], infer) || gn_same_program(c, cells[pick]) != (same == 1))
+                continue;
+            if (any)
+                fprintf(to, ", %s", gn_cell_variant(b, c));
+            else
+                fprintf(to, "    %s: %s", words[same], gn_cell_variant(b, c));
+            any = true;
+        }
+        if (any) fputc('\n', to);
+    }
+}
+
+static void say_gain(const gn_bench *b, FILE *to, const gn_cell *c, bool infer)
+{
+    double gain = infer ? c->infer_gain : c->step_gain;
+    bool differs = infer ? c->infer_differs : c->step_differs;
+    if (!c->baseline || c->baseline == c || isnan(gain)) return;
+    if (!differs)
+        fprintf(to, ", no faster than %s beyond noise", c->baseline->mode);
+    else
+        fprintf(to, ", %s times %s than %s", gn_text_number(b->arena, gain >= 1 ? gain : 1 / gain),
+                gain >= 1 ? "faster" : "slower", c->baseline->mode);
+}
+
+static void say_break_even(const gn_bench *b, FILE *to, const gn_cell *c, bool infer)
+{
+    double cold = infer ? c->break_even_infer : c->break_even_step;
+    double cached = infer ? c->break_even_infer_cached : c->break_even_step_cached;
+    const char *unit = infer ? "runs" : "steps";
+    if (isnan(cold)) return;
+    fprintf(to, "    compiles in %s", gn_text_time(b->arena, c->cold.compile_ms * 1e3));
+    if (isinf(cold))
+        fprintf(to, ", which never comes back against %s\n", c->baseline->mode);
+    else
+        fprintf(to, ", which has come back against %s after %s %s (%s where the kernels are in the cache)\n",
+                c->baseline->mode, gn_text_count(b->arena, cold), unit, gn_text_count(b->arena, cached));
+}
+
+static void say_best(const gn_bench *b, FILE *to, const char *use, int n, const gn_cell *const *cells, bool infer)
+{
+    int pick = gn_best_of(n, cells, infer);
+    if (pick < 0) return;
+    const gn_cell *c = cells[pick];
+    const gn_stats *s = figure(c, infer);
+    fprintf(to, "  %s: %s\n    %s a %s", use, gn_cell_variant(b, c), gn_text_time(b->arena, s->median),
+            infer ? "run" : "step");
+    if (infer) fprintf(to, " (99 %% below %s)", gn_text_time(b->arena, s->p99));
+    say_gain(b, to, c, infer);
+    fputc('\n', to);
+    say_break_even(b, to, c, infer);
+    say_equals(b, to, n, cells, pick, infer);
+}
+
+static void say_cheapest(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells, bool infer)
+{
+    double *from = GN_NEW_N(b->arena, double, n + 1);
+    int *pick = GN_NEW_N(b->arena, int, n + 1);
+    int count = gn_cheapest(n, cells, infer, from, pick);
+    const char *unit = infer ? "runs" : "steps";
+    if (!count) return;
+    fprintf(to, "  Least time in all, compilation with an empty cache included:\n");
+    for (int k = 0; k < count; k++) {
+        const char *name = gn_cell_variant(b, cells[pick[k]]);
+        if (count == 1)
+            fprintf(to, "    for any number of %s: %s\n", unit, name);
+        else if (k + 1 < count)
+            fprintf(to, "    up to %s %s: %s\n", gn_text_count(b->arena, from[k + 1] - 1), unit, name);
+        else
+            fprintf(to, "    more: %s\n", name);
+    }
+}
+
+static void say_memory(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells)
+{
+    int least = -1, most = -1;
+    for (int k = 0; k < n; k++) {
+        if (cells[k]->warm.rss_bytes < 0) continue;
+        if (least < 0 || cells[k]->warm.rss_bytes < cells[least]->warm.rss_bytes) least = k;
+        if (most < 0 || cells[k]->warm.rss_bytes > cells[most]->warm.rss_bytes) most = k;
+    }
+    if (least < 0) return;
+    const gn_cell *l = cells[least], *m = cells[most];
+    double near = (double)l->warm.rss_bytes * (1 + GN_NOISE);
+    for (int k = 0; k < n; k++) /* of those that take as much, the one whose mode does least */
+        if (cells[k]->warm.rss_bytes >= 0 && (double)cells[k]->warm.rss_bytes <= near && simpler(cells[k], l))
+            l = cells[k];
+    if ((double)m->warm.rss_bytes <= near) return;
+    fprintf(to, "  Least memory: %s\n    %s resident at most, of which the plan accounts for %s; %s takes %s\n",
+            gn_cell_variant(b, l), gn_text_bytes(b->arena, (double)l->warm.rss_bytes),
+            gn_text_bytes(b->arena, (double)l->warm.plan_bytes), gn_cell_variant(b, m),
+            gn_text_bytes(b->arena, (double)m->warm.rss_bytes));
+}
+
+static void say_failures(const gn_bench *b, FILE *to, const gn_cell *like)
+{
+    for (int k = 0; k < b->n_cells; k++) {
+        const gn_cell *c = &b->cells[k];
+        if (c->end == GN_CELL_OK || !peers(c, like)) continue;
+        fprintf(to, "  Not %s: %s%s%s\n", gn_cell_variant(b, c), gn_cell_end_name[c->end], *c->reason ? ", " : "",
+                c->reason);
+    }
+}
+
+void gn_write_recommendations(gn_bench *b, FILE *to)
+{
+    const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
+    for (int k = 0; k < b->n_cells; k++) {
+        const gn_cell *c = &b->cells[k];
+        if (!gn_first_of_peers(b, c)) continue;
+        int n = gn_peers_of(b, c, cells);
+        fprintf(to, "%s%s", k ? "\n" : "", gn_peers_title(b, c));
+        if (n) fprintf(to, " (%" PRId64 " nodes, %" PRId64 " edges)", cells[0]->warm.nodes, cells[0]->warm.edges);
+        fputc('\n', to);
+        if (!n) fputs("  Nothing to recommend: no cell ended well.\n", to);
+        bool train = gn_best_of(n, cells, false) >= 0;
+        say_best(b, to, "Long training", n, cells, false);
+        say_best(b, to, "Serving", n, cells, true);
+        say_cheapest(b, to, n, cells, !train);
+        say_memory(b, to, n, cells);
+        say_failures(b, to, c);
+    }
+    if (b->partial) fputs("\nInterrupted: some cells were not run; --resume goes on.\n", to);
+}

@@ -1,0 +1,235 @@
+"""gnnc bench, from the command line to its files: grids, failing cells, interruptions, going on."""
+import csv
+import html.parser
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.dom.minidom
+import zipfile
+
+import runs
+
+r = runs.Runs()
+GCN = os.path.join(runs.SAMPLES, "gcn.gnn")
+QUICK = ("--repeat", "6", "--epochs", "6", "--warmup", "1")
+FILES = {"config.json", "results.json", "results.csv", "tables.tex", "tables.md", "recommendations.txt", "report.html"}
+
+
+def check(ok, what):
+    r.count += 1
+    if not ok:
+        r.problems.append(what)
+
+
+def cells(out):
+    with open(os.path.join(out, "results.json"), encoding="utf-8") as f:
+        return json.load(f)["cells"]
+
+
+def files(out):
+    return set(os.listdir(out)) - {"report.xlsx", "cells"}
+
+
+class Page(html.parser.HTMLParser):
+    """Every element is closed; nothing is loaded from elsewhere."""
+    VOID = {"meta", "br", "line", "rect", "circle"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.titles, self.charts = [], [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.charts += tag == "svg"
+        check(not {"src", "href", "xlink:href"} & {k for k, _ in attrs}, f"<{tag}> refers to something: {attrs}")
+        if tag not in self.VOID or (tag in ("rect", "circle") and not self.get_starttag_text().endswith("/>")):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        check(self.open and self.open[-1] == tag, f"</{tag}> in {self.open}")
+        self.open and self.open.pop()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h2":
+            self.titles.append(data)
+
+
+# The built-in graph, two modes, two numbers of threads.
+out = r.path("karate")
+text = r.works("bench", GCN, "-o", out, "--modes", "eager,default", "--threads", "1,2")
+check("Long training: " in text and "Serving: " in text, f"no recommendations: {text}")
+check(files(out) == FILES, f"files: {files(out)}")
+rows = cells(out)
+check([(c["threads"], c["mode"]) for c in rows] == [(1, "eager"), (1, "default"), (2, "eager"), (2, "default")], "the grid")
+for c in rows:
+    name = f"{c['mode']}, {c['threads']} threads"
+    check(c["status"] == "ok" and c["reason"] == "", f"{name}: {c['status']}, {c['reason']}")
+    check(len(c["warm"]["infer_us"]) == 30 and len(c["warm"]["step_us"]) == 20, f"{name}: samples")
+    check(len(c["warm"]["losses"]) == 25, f"{name}: losses")
+    check(c["cold"]["kernels_cached"] == 0, f"{name}: compiled with a cache that was not empty")
+    check(c["warm"]["kernels_cached"] == c["warm"]["kernels"] > 0, f"{name}: the second process found not all kernels")
+    check(c["warm"]["rss_bytes"] > c["warm"]["plan_bytes"] > c["warm"]["arena_bytes"] > 0, f"{name}: memory")
+    check(c["step_us"]["n"] == 20 and c["step_us"]["median"] == sorted(c["warm"]["step_us"])[9] / 2
+          + sorted(c["warm"]["step_us"])[10] / 2, f"{name}: median")
+    check(c["against"]["mode"] == "eager", f"{name}: baseline")
+    if c["mode"] == "default":
+        check(0 < c["against"]["logits_diff"] <= 1e-5, f"{name}: outputs differ by {c['against']['logits_diff']}")
+        gain = rows[0 if c["threads"] == 1 else 2]["step_us"]["median"] - c["step_us"]["median"]
+        even = c["against"]["break_even_step"]
+        check((even is None) == (gain <= 0), f"{name}: break-even {even}, a step gains {gain}")
+        check(even is None or abs(even - c["cold"]["compile_ms"] * 1e3 / gain) <= 1, f"{name}: break-even {even}")
+# One thread or two: the same bits.
+check(rows[0]["warm"]["losses"] == rows[2]["warm"]["losses"], "losses depend on threads")
+check(rows[1]["warm"]["code"] == rows[3]["warm"]["code"] != rows[0]["warm"]["code"], "code")
+
+with open(os.path.join(out, "results.csv"), newline="", encoding="utf-8") as f:
+    table = list(csv.DictReader(f))
+check(len(table) == 4 and all(t["status"] == "ok" and float(t["step_us"]) > 0 for t in table), "results.csv")
+check([float(t["infer_us"]) for t in table] == [float(f"{c['infer_us']['median']:.9g}") for c in rows], "csv against json")
+config = json.load(open(os.path.join(out, "config.json"), encoding="utf-8"))
+check(config["grid"]["threads"] == [1, 2] and config["measuring"]["repeat"] == 30, "config.json")
+page = Page()
+page.feed(open(os.path.join(out, "report.html"), encoding="utf-8").read())
+check(not page.open and page.charts >= 7, f"report.html: {page.open}, {page.charts} charts")
+check({"Recommendations", "Training", "Memory"} <= set(page.titles), f"report.html: {page.titles}")
+if os.path.exists(os.path.join(out, "report.xlsx")):
+    book = zipfile.ZipFile(os.path.join(out, "report.xlsx"))
+    check(book.testzip() is None, "report.xlsx: a damaged member")
+    for name in book.namelist():
+        if name.endswith((".xml", ".rels")):
+            xml.dom.minidom.parseString(book.read(name))
+    sheets = re.findall(r'<sheet name="([^"]*)"', book.read("xl/workbook.xml").decode())
+    check({"Modes", "Dynamic", "Memory", "Training", "Inference", "Errors"} <= set(sheets), f"sheets: {sheets}")
+
+# What is there is not measured over, and not again.
+r.fails(2, "holds results already: --resume goes on", "bench", GCN, "-o", out)
+again = r.run("bench", GCN, "-o", out, "--modes", "eager,default", "--threads", "1,2", "--resume")
+check(again.returncode == 0 and b"4 of 4 cells are there already" in again.stderr, f"resume: {again.stderr}")
+check(b"[1/" not in again.stderr, "resume: cells were run again")
+check([c["warm"] for c in cells(out)] == [c["warm"] for c in rows], "resume: other samples")
+# Other settings, other cells: a mode more needs the baseline's outputs again.
+more = r.run("bench", GCN, "-o", out, "--modes", "eager,default,2", "--threads", "1", "--resume")
+check(b"2 of 3 cells are there already" in more.stderr and more.stderr.count(b"\n[") == 2, f"one more: {more.stderr}")
+check([c["status"] for c in cells(out)] == ["ok"] * 3, "one more")
+other = r.run("bench", GCN, "-o", out, "--modes", "eager", "--threads", "1", "-D", "hidden=8", "--resume", *QUICK)
+check(b"0 of 1 cells are there already" in other.stderr, f"other settings: {other.stderr}")
+
+# Cells that fail are rows: data that is missing, a time limit.
+out = r.path("failing")
+end = r.run("bench", GCN, "-o", out, "--data", "nowhere,synthetic:nodes=1000000,edges=40000000,features=64",
+               "--modes", "eager,default", "--threads", "1", "--timeout", "1", *QUICK)
+text, rows = end.stdout.decode(), cells(out)
+check(end.returncode == 1 and b"no cell ended well; the first: cannot open 'nowhere'" in end.stderr, f"failing: {end.stderr}")
+check([c["status"] for c in rows] == ["error", "error", "timeout", "timeout"], f"failing: {[c['status'] for c in rows]}")
+check(all("nowhere" in c["reason"] and "nowhere" in c["last_line"] for c in rows[:2]), f"reasons: {rows[0]['reason']}")
+check("not done after 1 s" in rows[2]["reason"] and "Not eager: timeout" in text, f"timeout: {rows[2]['reason']}")
+check(files(out) == FILES, f"failing: files: {files(out)}")
+page = Page()
+page.feed(open(os.path.join(out, "report.html"), encoding="utf-8").read())
+check(not page.open and "What did not end well" in page.titles, f"failing: {page.titles}")
+
+# Inference alone, and compilation alone.
+out = r.path("eval")
+r.works("bench", GCN, "-o", out, "--what", "eval", "--modes", "eager,default", "--threads", "1", *QUICK)
+check(all(c["status"] == "ok" and c["step_us"] is None and c["infer_us"]["n"] == 6 for c in cells(out)), "inference alone")
+out = r.path("compile")
+r.works("bench", GCN, "-o", out, "--compile-only", "--modes", "eager,default", "--threads", "1")
+check(all(c["status"] == "ok" and c["infer_us"] is None and c["warm"]["compile_ms"] > 0 for c in cells(out)), "compile only")
+# --json prints what results.json holds.
+text = r.works("bench", GCN, "-o", out, "--compile-only", "--modes", "eager,default", "--threads", "1", "--resume", "--json", "-q")
+check(json.loads(text)["cells"] == cells(out), "--json")
+
+
+def processes_of(pid):
+    """The cell that is running: the child, by its arguments."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(p) for p in f.read().split()]
+    except OSError:
+        return []
+
+
+def start(out, *args):
+    return subprocess.Popen([r.gnnc, "bench", GCN, "-o", out, "--modes", "eager,default,reduce-overhead", "--threads", "1",
+                             "--epochs", "100000", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def wait_for_cell(p, done):
+    """Until so many cells are done and another is in its process."""
+    out = p.args[p.args.index("-o") + 1]
+    for _ in range(3000):
+        ended = [f for f in os.listdir(os.path.join(out, "cells")) if f.endswith(".json")] if os.path.isdir(
+            os.path.join(out, "cells")) else []
+        if len(ended) >= done and processes_of(p.pid):
+            return processes_of(p.pid)[0]
+        time.sleep(0.01)
+    raise RuntimeError("no cell came to run")
+
+
+if os.path.exists("/proc/self/task"):
+    # A cell that crashes, one that is killed: rows, and the rest goes on.
+    out = r.path("crash")
+    p = start(out)
+    os.kill(wait_for_cell(p, 1), signal.SIGABRT)
+    os.kill(wait_for_cell(p, 2), signal.SIGKILL)
+    p.communicate(timeout=300)
+    rows = cells(out)
+    check(p.returncode == 0, f"crash: exit status {p.returncode}")
+    check([c["status"] for c in rows] == ["ok", "crash", "killed"], f"crash: {[c['status'] for c in rows]}")
+    check("signal 6" in rows[1]["reason"] and "out of memory" in rows[2]["reason"], f"crash: {rows[2]['reason']}")
+
+    # Interrupted: what is done is written, the cell that ran is gone, and --resume does the rest.
+    out = r.path("interrupted")
+    p = start(out)
+    cell = wait_for_cell(p, 1)
+    p.send_signal(signal.SIGINT)
+    said = p.communicate(timeout=300)[1].decode()
+    rows = cells(out)
+    check(p.returncode == 1 and "--resume goes on" in said, f"interrupted: {p.returncode}, {said}")
+    check([c["status"] for c in rows] == ["ok", "not run", "not run"], f"interrupted: {[c['status'] for c in rows]}")
+    check(files(out) == FILES and not os.path.exists(f"/proc/{cell}"), "interrupted: files, or the cell lives on")
+    p = start(out, "--resume")
+    said = p.communicate(timeout=300)[1].decode()
+    check("1 of 3 cells are there already" in said and [c["status"] for c in cells(out)] == ["ok"] * 3, f"going on: {said}")
+    check(cells(out)[1]["against"]["logits_diff"] is not None, "going on: not compared")
+
+    # Killed outright: its cell goes with it.
+    out = r.path("killed")
+    p = start(out)
+    cell = wait_for_cell(p, 1)
+    p.kill()
+    p.communicate(timeout=300)
+    for _ in range(500):
+        if not os.path.exists(f"/proc/{cell}") or " Z " in open(f"/proc/{cell}/stat", encoding="ascii").read():
+            break
+        time.sleep(0.01)
+    else:
+        check(False, "killed: the cell lives on")
+    p = start(out, "--resume")
+    said = p.communicate(timeout=300)[1].decode()
+    check("1 of 3 cells are there already" in said and [c["status"] for c in cells(out)] == ["ok"] * 3, f"killed: {said}")
+
+# Options.
+for what, *args in (
+    ("--modes: unknown value 'defualt'; did you mean 'default'?", "--modes", "defualt"),
+    ("--modes: an entry of the list is empty", "--modes", "eager,"),
+    ("--threads: 'x' is not a whole number", "--threads", "x"),
+    ("--threads: '1' is there twice", "--threads", "1,1"),
+    ("--data: 'a' is there twice", "--data", "a,a"),
+    ("--timeout: 0 is below 1", "--timeout", "0"),
+    ("--repeat: 0 is below 1", "--repeat", "0"),
+    ("--cache-dir: cells have caches of their own", "--cache-dir", r.path("cache")),
+    ("--cell measures one cell", "--cell", r.path("cell"), "--modes", "eager,default"),
+    ("'bench' takes no option --mode; it belongs to", "--mode", "eager"),
+):
+    r.fails(2, what, "bench", GCN, "-o", r.path("none"), *args)
+r.fails(3, "No such file", "bench", r.path("none.gnn"), "-o", r.path("none"))
+r.fails(3, "No such file", "bench", GCN, "-o", r.path("no/such/folder"))
+check(not os.path.exists(r.path("none")), "a folder was made for nothing")
+r.done()

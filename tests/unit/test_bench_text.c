@@ -1,0 +1,106 @@
+/* Text of bench's reports: numbers for people, and what each format does with characters that mean something to it. */
+/* links: base */
+/* sources: ../../cli/bench/text.c */
+#include "cli/bench/text.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static gn_arena arena;
+static void setup(void) { gn_arena_init(&arena); }
+static void teardown(void) { gn_arena_free(&arena); }
+
+static void expect(void (*write)(FILE *, const char *), const char *text, const char *want)
+{
+    char *out;
+    size_t n;
+    FILE *f = open_memstream(&out, &n);
+    write(f, text);
+    fclose(f);
+    ck_assert_str_eq(out, want);
+    free(out);
+}
+
+START_TEST(numbers)
+{
+    ck_assert_str_eq(gn_text_number(&arena, 0), "0");
+    ck_assert_str_eq(gn_text_number(&arena, 0.0000123), "1.2e-05");
+    ck_assert_str_eq(gn_text_number(&arena, 0.1234), "0.123");
+    ck_assert_str_eq(gn_text_number(&arena, 1.2345), "1.23");
+    ck_assert_str_eq(gn_text_number(&arena, 9.999), "10.0");
+    ck_assert_str_eq(gn_text_number(&arena, 99.99), "100");
+    ck_assert_str_eq(gn_text_number(&arena, 999.9), "1,000");
+    ck_assert_str_eq(gn_text_number(&arena, -1234567.2), "-1,234,567");
+    ck_assert_str_eq(gn_text_number(&arena, NAN), "-");
+    ck_assert_str_eq(gn_text_number(&arena, INFINITY), "never");
+    ck_assert_str_eq(gn_text_count(&arena, 1), "1");
+    ck_assert_str_eq(gn_text_count(&arena, 999), "999");
+    ck_assert_str_eq(gn_text_count(&arena, 1000), "1,000");
+    ck_assert_str_eq(gn_text_count(&arena, INFINITY), "never");
+}
+END_TEST
+
+START_TEST(units)
+{
+    ck_assert_str_eq(gn_text_time(&arena, 0.5), "0.500 us");
+    ck_assert_str_eq(gn_text_time(&arena, 999.4), "999 us");
+    ck_assert_str_eq(gn_text_time(&arena, 999.6), "1.00 ms");
+    ck_assert_str_eq(gn_text_time(&arena, 1.5e6), "1.50 s");
+    ck_assert_str_eq(gn_text_time(&arena, 99.96e6), "1 min 40 s");
+    ck_assert_str_eq(gn_text_time(&arena, 7290e6), "2 h 1 min");
+    ck_assert_str_eq(gn_text_time(&arena, NAN), "-");
+    ck_assert_str_eq(gn_text_bytes(&arena, 12), "12.0 B");
+    ck_assert_str_eq(gn_text_bytes(&arena, 58300), "58.3 kB");
+    ck_assert_str_eq(gn_text_bytes(&arena, 2e15), "2,000 TB");
+    ck_assert_str_eq(gn_text_bytes(&arena, -1), "-");
+}
+END_TEST
+
+START_TEST(formats)
+{
+    expect(gn_text_html, "a<b & \"c\" 'd'>", "a&lt;b &amp; &quot;c&quot; &#39;d&#39;&gt;");
+    expect(gn_text_latex, "50 % of_a & $b #1 {c} ~^\\ a--b|<>",
+           "50 \\% of\\_a \\& \\$b \\#1 \\{c\\} \\textasciitilde{}\\textasciicircum{}\\textbackslash{} a-{}-b"
+           "\\textbar{}\\textless{}\\textgreater{}");
+    expect(gn_text_markdown, "a|b *c* _d_ [e](f) `g` <h>\ni", "a\\|b \\*c\\* \\_d\\_ \\[e\\](f) \\`g\\` &lt;h&gt; i");
+    expect(gn_text_csv, "plain", "plain");
+    expect(gn_text_csv, "a,b", "\"a,b\"");
+    expect(gn_text_csv, "say \"no\"", "\"say \"\"no\"\"\"");
+    expect(gn_text_csv, "two\nlines", "\"two\nlines\"");
+    expect(gn_text_csv, " blank", "\" blank\"");
+    expect(gn_text_csv, "", "");
+}
+END_TEST
+
+/* UTF-8 stays; what is none, and control characters, are replaced: every file is valid text. */
+START_TEST(bytes)
+{
+    void (*const all[])(FILE *, const char *) = {gn_text_html, gn_text_latex, gn_text_markdown, gn_text_csv};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        expect(all[k], "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
+        expect(all[k], "a\xC3", "a\xEF\xBF\xBD");
+        expect(all[k], "\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD");
+        expect(all[k], "\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+        expect(all[k], "\x1B\x07", "\xEF\xBF\xBD\xEF\xBF\xBD");
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("bench_text");
+    TCase *t = tcase_create("text");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, numbers);
+    tcase_add_test(t, units);
+    tcase_add_test(t, formats);
+    tcase_add_test(t, bytes);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
