@@ -62,7 +62,7 @@ static void report(const gn_cli *cli, const gn_session *s, const gn_aot_object *
         gn_json_string(&j, "cpu", g->cpu);
         gn_json_bool(&j, "training", g->step != NULL);
         gn_json_bool(&j, "weights", cli->opt.weights != NULL);
-        gn_json_int(&j, "kernels", s->build.objects.n);
+        gn_json_int(&j, "kernels", o->kernels);
         gn_json_int(&j, "object_bytes", (int64_t)o->bytes.n);
         gn_json_double(&j, "compile_ms", s->frontend_ms + s->build.ms);
         gn_json_end(&j);
@@ -70,7 +70,7 @@ static void report(const gn_cli *cli, const gn_session *s, const gn_aot_object *
     }
     printf("%s: %s of model %s for %s, %s; %d kernels%s, an object of %zu bytes; names begin with %s_\n",
            cli->opt.output, g->step ? "inference and training" : "inference", g->model, g->cpu,
-           cli->opt.weights ? "with its weights" : "without weights", s->build.objects.n, gn_cli_cached(s), o->bytes.n,
+           cli->opt.weights ? "with its weights" : "without weights", o->kernels, gn_cli_cached(s), o->bytes.n,
            o->prefix);
 }
 

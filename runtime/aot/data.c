@@ -28,11 +28,10 @@ static void replace(gn_aot_model *m, const gn_aot_tensor *t, bool same_size, con
     m->inferred = false;
 }
 
-/* Takes `own`. */
-static void note(gn_aot_model *m, const gn_aot_tensor *t, int64_t rows, const void *data, void *own)
+static void note(gn_aot_model *m, const gn_aot_tensor *t, int64_t rows, const void *data)
 {
     aot_data *d = &m->data[number(m, t)], before = *d;
-    *d = (aot_data){.data = data, .own = own, .rows = rows};
+    *d = (aot_data){.data = data, .rows = rows};
     replace(m, t, before.data && before.rows == rows, data);
     gn_block_free(before.own);
     gn_block_free(before.sorted);
@@ -48,15 +47,6 @@ static void note_pattern(gn_aot_model *m, gn_graph *g)
     if (!x) return;
     gn_block_free(m->data[number(m, x)].own);
     m->data[number(m, x)] = (aot_data){0};
-}
-
-static gn_status *bytes_to_bools(int64_t rows, const uint8_t *from, uint8_t **out)
-{
-    void *block;
-    GN_TRY(gn_block_new(rows, 1, "a mask", &block));
-    *out = block;
-    for (int64_t k = 0; k < rows; k++) (*out)[k] = from[k] != 0;
-    return NULL;
 }
 
 static gn_status *check(const gn_aot_model *m, const char *name, int64_t rows, const void *data,
@@ -79,7 +69,6 @@ static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const vo
 {
     static const char nothing[64];
     const gn_aot_tensor *t;
-    uint8_t *own = NULL;
     GN_TRY(check(m, name, rows, data, &t));
     if (!data) data = nothing; /* of no elements */
     if (m->image->sparse_x && !strcmp(name, sparse_input)) {
@@ -88,8 +77,7 @@ static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const vo
         note_pattern(m, g);
         return NULL;
     }
-    if (t->elem == GN_BOOL) GN_TRY(bytes_to_bools(rows * t->row_elems, data, &own));
-    note(m, t, rows, own ? own : data, own);
+    note(m, t, rows, data);
     return NULL;
 }
 

@@ -15,7 +15,7 @@ typedef struct aot_store { /* weights and what training keeps; counted by the mo
 
 typedef struct aot_data { /* of an input */
     const void *data;     /* the caller's, or `own` */
-    void *own;            /* masks as bytes of 0 and 1; x given by its non-zeros, where something reads all of it */
+    void *own;            /* x given by its non-zeros, where something reads all of it */
     void *sorted;         /* on edges: in the graph's order */
     int64_t rows;
 } aot_data;

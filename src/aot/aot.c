@@ -171,6 +171,7 @@ static gn_status *add_kernels(joiner *z, const gn_build *b, int **code)
             z->object = b->objects.which[at];
             const gn_code_object *o = &b->objects.objects[z->object];
             if (!added[z->object]) GN_TRY(elf_add_object(&z->out->elf, o->bytes, o->n, rename_symbol, z));
+            z->out->kernels += !added[z->object];
             added[z->object] = true;
             code[which][k] = elf_symbol_named(&z->out->elf, kernel_name(z, z->object));
         }

@@ -22,6 +22,7 @@ typedef struct gn_aot_object {
     const char *prefix;
     const gn_model *model;
     gn_aot_image image;
+    int kernels; /* that are in it: equal ones once */
     elf_object elf;
     gn_buf bytes; /* of the relocatable object */
 } gn_aot_object;

@@ -63,7 +63,7 @@ static void head(writer *w)
         " * Errors: calls return 0, or one of the codes below; then $_message has a sentence with the values in it, "
         "and the\n"
         " * call has changed nothing.\n"
-        " * Ownership: graphs, masks, weights and states are copied.  Other data that is bound is borrowed: it stays "
+        " * Ownership: graphs, weights and states are copied.  Other data that is bound is borrowed: it stays "
         "as it is\n"
         " * until other data is bound in its place or the model is freed.  Where you change it, bind it again.\n"
         " * Threads: one thread at a time a $_model; different ones are independent (see $_share for those that share\n"

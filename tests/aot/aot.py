@@ -95,7 +95,7 @@ class Data:
         self.write("dst", "q", [e[1] for e in edges])
         self.write("x", "f", x)
         self.write("y", "i", y)
-        self.write("train_mask", "B", [3 * m for m in masks["train_mask"]])  # all but 0 is true
+        self.write("train_mask", "B", [2 * m for m in masks["train_mask"]])  # all but 0 is true
         self.write("weight", "f", weight)
         arrays = {"labels": ("q", (nodes,), y), **{k: ("?", (nodes,), m) for k, m in masks.items()}}
         if sparse:
