@@ -119,6 +119,8 @@ START_TEST(later_choices_win_and_others_are_passed_over)
                       {NULL, LOW_FIELD_BLOCK_ROWS, 56},
                       {NULL, LOW_FIELD_EDGE_COST, 8}};
     ck_assert_ptr_nonnull(strstr(kernels(compile(PROGRAM("x", "40"), &(low_tuning){4, c}), RG_GEMM), "step 56 thread"));
+    ck_assert_str_eq(kernels(compile(PROGRAM("x", "40"), &(low_tuning){1, &c[1]}), RG_GEMM),
+                     kernels(compile(PROGRAM("x", "40"), NULL), RG_GEMM)); /* another region's */
 }
 END_TEST
 
