@@ -216,7 +216,7 @@ static void walk(walker *w, kir_id i, double times)
             continue;
         case KIR_IF:
             if (!w->known[n->a]) w->out->guessed = true;
-            if (!w->known[n->a] || w->value[n->a]) walk(w, n->body, times);
+            if (w->known[n->a] ? w->value[n->a] != 0 : kir_at(w->k, n->a)->op != KIR_NOT) walk(w, n->body, times);
             continue;
         default: w->known[i] = kir_ops[n->op].cls == KIR_CLASS_VALUE && fold(w, n, &w->value[i]); break;
         }

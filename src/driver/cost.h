@@ -22,7 +22,8 @@ typedef struct gn_cost {
     double table;     /* bytes of the buffers that are gathered from */
     double work_set;  /* bytes of every buffer's accesses but the gathered ones, none counted twice */
     double sampled;   /* fraction of the thread loop's iterations that was walked */
-    bool guessed;     /* a bound or a condition depends on floats: a loop was taken to run once, a condition to hold */
+    bool guessed;     /* a bound or a condition depends on floats: a loop was taken to run once, a condition to hold,
+                       * and where one is the negation of another, that other */
     gn_buffer_cost *buffer; /* [k->buffers.n] */
 } gn_cost;
 

@@ -18,6 +18,7 @@
     X(SHARE_ROWS, "share-rows", "work on the rows of one space that shares nothing else shares a loop")                \
     X(SINK, "sink", "a value that one later loop reads is computed there where that stores less")                      \
     X(WAIT, "wait", "values that read nothing are computed where they are first read")                                 \
+    X(VERSIONS, "versions", "loops over edges are written twice where a scalar decides for all of them")               \
     X(STORE_MASKS, "store-masks", "masks drawn for edges, or what they leave, are stored rather than drawn again")     \
     X(STORE_DOTS, "store-dots", "long dot products on edges that several loops read are stored")                       \
     X(IN_PLACE, "in-place", "optimizer updates overwrite their states instead of being copied there")                  \

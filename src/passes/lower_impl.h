@@ -96,8 +96,9 @@ typedef struct lower {
     GN_VEC(held) tiles;
     where row; /* of the region's rows */
     row_block block;
-    where edge; /* of the current edge in a pass over edges; space 0: none */
-    kir_id far; /* its end that is not the row; 0: none, or nobody asks what is read there */
+    bool *supposed, *alive; /* by value: see lower_versions.c; NULL: nothing is supposed, everything is */
+    where edge;             /* of the current edge in a pass over edges; space 0: none */
+    kir_id far;             /* its end that is not the row; 0: none, or nobody asks what is read there */
     GN_VEC(far_read) far_reads;
     gir_id filling; /* the value whose tile is being filled: computed, not read */
     gir_id product; /* GEMM: the MATMUL, whose elements are in */
@@ -148,6 +149,14 @@ gn_elem low_elem(gn_elem e); /* the type of a value in the loop IR */
 where low_node_at(lower *L, gir_space_id s, kir_id row);
 
 float low_cost(lower *L, gir_id v); /* of one element from what is stored, in about the time of an addition */
+
+/* lower_versions.c: the scalars that decide for all edges of the region, at most 8; a version that supposes that they hold,
+ * until others are supposed (n = 0: none). */
+enum { LOW_MOST_SCALARS = 8 };
+int low_version_scalars(lower *L, gir_id *scalar);
+void low_suppose(lower *L, int n, const gir_id *scalar);
+bool low_supposed(const lower *L, gir_id v);                /* v is a SELECT that gives its first value then */
+kir_id low_all_hold(lower *L, int n, const gir_id *scalar); /* as a condition */
 
 /* lower_edges.c */
 gn_elem low_member_elem(const lower *L, gir_id v);

@@ -17,6 +17,9 @@ typedef struct rows_plan {
     GN_VEC(gir_id) sink;
     GN_VEC(int) part;   /* low_buffer of each sink's partial sums */
     GN_VEC(kir_id) acc; /* its tile */
+    int n_scalars;      /* what a first version supposes to hold */
+    gir_id scalar[LOW_MOST_SCALARS];
+    int first_passes, *first_pass; /* of that version */
 } rows_plan;
 
 /* Planning ---------------------------------------------------------------------------------------------------------- */
@@ -34,7 +37,9 @@ static int pass_level(levels_of *z, gir_id v)
     if (z->level[v] >= 0) return z->level[v];
     int most = 0;
     const gir_node *n = gir_at(L->p, v);
+    bool first = low_supposed(L, v);
     for (int k = 0; k < n->n_in; k++) {
+        if (first && k != 1) continue;
         int l = pass_level(z, gir_in(L->p, v, k));
         if (l > most) most = l;
     }
@@ -58,26 +63,42 @@ static bool scalars_only(lower *L, gir_id v, bool *seen)
     return true;
 }
 
+/* The passes of the region's sums over edges, by member; returns how many. */
+static int plan_passes(lower *L, int **pass)
+{
+    const region *r = L->r;
+    int passes = 0;
+    levels_of lv = {L, GN_NEW_N(L->arena, int, L->p->nodes.n)};
+    for (uint32_t v = 0; v < L->p->nodes.n; v++) lv.level[v] = -1;
+    *pass = GN_NEW_N(L->arena, int, r->members.n);
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        gir_id v = r->members.p[m];
+        if (gir_at(L->p, v)->op != GIR_SCATTER || (L->alive && !L->alive[v])) continue;
+        (*pass)[m] = pass_level(&lv, v);
+        if ((*pass)[m] > passes) passes = (*pass)[m];
+    }
+    return passes;
+}
+
 static rows_plan plan_rows(lower *L)
 {
     const region *r = L->r;
     rows_plan z = {.lanes = r->space != 0 && !r->graph};
-    levels_of lv = {L, GN_NEW_N(L->arena, int, L->p->nodes.n)};
     bool *seen = GN_NEW_N(L->arena, bool, L->p->nodes.n);
-    for (uint32_t v = 0; v < L->p->nodes.n; v++) lv.level[v] = -1;
-    z.pass = GN_NEW_N(L->arena, int, r->members.n);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
-        gir_op op = (gir_op)gir_at(L->p, v)->op;
-        if (op == GIR_SCATTER) {
-            z.pass[m] = pass_level(&lv, v);
-            if (z.pass[m] > z.passes) z.passes = z.pass[m];
-        }
-        if (op == GIR_SPACE_REDUCE) {
+        if (gir_at(L->p, v)->op == GIR_SPACE_REDUCE) {
             z.sinks = true;
             GN_PUSH(L->arena, z.sink, v);
         }
         z.lanes = z.lanes && scalars_only(L, v, seen);
+    }
+    z.passes = plan_passes(L, &z.pass);
+    z.n_scalars = low_version_scalars(L, z.scalar);
+    if (z.n_scalars) {
+        low_suppose(L, z.n_scalars, z.scalar);
+        z.first_passes = plan_passes(L, &z.first_pass);
+        low_suppose(L, 0, NULL);
     }
     return z;
 }
@@ -86,7 +107,8 @@ static rows_plan plan_rows(lower *L)
 
 static bool is_stored(const lower *L, gir_id v, int64_t n)
 {
-    return L->f->stored[v] && fu_elems(L->p, v) == n && gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
+    return L->f->stored[v] && (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n &&
+           gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
 }
 
 static void add_to_sink(lower *L, const rows_plan *z, uint32_t s, kir_id j)
@@ -124,6 +146,7 @@ static void row_work(lower *L, const rows_plan *z)
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         if (!L->f->stored[v] && gir_at(L->p, v)->op != GIR_SPACE_REDUCE) continue;
+        if (L->alive && !L->alive[v]) continue;
         int64_t n = fu_elems(L->p, v);
         uint32_t k = 0;
         while (k < widths.n && widths.p[k] != n) k++;
@@ -175,10 +198,36 @@ static void block_body(lower *L, const rows_plan *z, kir_id base, kir_id end)
     L->block.on = false;
 }
 
-static void row_body(lower *L, const rows_plan *z)
+/* Row i, or the block of rows from there up to `end`. */
+static void row_body(lower *L, const rows_plan *z, kir_id i, kir_id end)
 {
+    L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
+    if (!z->lanes && L->sched.rows_at_once > 1) {
+        block_body(L, z, i, end);
+        return;
+    }
     low_edge_passes(L, z->pass, z->passes);
     row_work(L, z);
+}
+
+static void row_versions(lower *L, const rows_plan *z, kir_id i, kir_id end)
+{
+    if (!z->n_scalars) {
+        row_body(L, z, i, end);
+        return;
+    }
+    rows_plan first = *z;
+    first.pass = z->first_pass;
+    first.passes = z->first_passes;
+    kir_id hold = low_all_hold(L, z->n_scalars, z->scalar), not = kir_un(L->k, low_at(L), KIR_NOT, hold);
+    low_open_if(L, hold);
+    low_suppose(L, z->n_scalars, z->scalar);
+    row_body(L, &first, i, end);
+    low_suppose(L, 0, NULL);
+    low_close(L);
+    low_open_if(L, not);
+    row_body(L, z, i, end);
+    low_close(L);
 }
 
 /* Rows [lo, hi) of one worker: one after another, as lanes, or some together. */
@@ -187,11 +236,7 @@ static void row_loop(lower *L, const rows_plan *z, kir_id lo, kir_id hi)
     kir_race race = z->sinks ? KIR_REDUCE : KIR_NONE;
     int64_t together = z->lanes ? 1 : L->sched.rows_at_once;
     kir_id i = low_open(L, lo, hi, together, z->lanes ? KIR_VECTOR : KIR_SERIAL, race);
-    L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
-    if (together > 1)
-        block_body(L, z, i, hi);
-    else
-        row_body(L, z);
+    row_versions(L, z, i, hi);
     low_close(L);
 }
 
@@ -261,11 +306,7 @@ void low_rows(lower *L)
         } else {
             kir_id end = low_sym_value(L, r->space, 1);
             kir_id i = low_open(L, low_iconst(L, 0), end, L->sched.rows_at_once, KIR_THREAD, KIR_NONE);
-            L->row = (where){.space = r->space, .row = i, .level = L->depth};
-            if (L->sched.rows_at_once > 1)
-                block_body(L, &z, i, end);
-            else
-                row_body(L, &z);
+            row_versions(L, &z, i, end);
             low_close(L);
             L->launch.step = L->sched.rows_at_once;
         }

@@ -329,6 +329,7 @@ float low_cost(lower *L, gir_id v)
     float c = 0;
     if (n->op == GIR_CONST || n->op == GIR_IOTA || n->op == GIR_SIZE) return L->cost[v] = 0;
     if (!here || n->op == GIR_REDUCE || n->op == GIR_SCATTER) return L->cost[v] = 1; /* stored, or in a tile */
+    if (low_supposed(L, v)) return L->cost[v] = low_cost(L, gir_in(L->p, v, 1));
     for (int k = 0; k < n->n_in; k++) c += low_cost(L, gir_in(L->p, v, k));
     switch ((gir_op)n->op) {
     case GIR_EXP:
@@ -557,6 +558,7 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
     case GIR_CLASS_VIEW: return view_value(L, v, w, x);
     case GIR_CLASS_RANDOM: return random_value(L, v, w, x);
     case GIR_CLASS_MAP:
+        if (low_supposed(L, v)) return low_value(L, gir_in(L->p, v, 1), w, x);
         for (int k = 0; k < n->n_in && k < 3; k++) {
             low_ix y = *x;
             a[k] = low_value(L, gir_in(L->p, v, k), w, &y);
@@ -597,8 +599,9 @@ static bool wants_tile(lower *L, gir_id v, const where *w, bool here)
     if (elems == 1 && L->block.on && w->in_block && w->row == L->row.row)
         return is_slow((gir_op)n->op) && kir_at(L->k, w->in_block)->unit != KIR_VECTOR;
     if (elems == 1 || elems > L->sched.tile_max || L->r->kind != RG_ROWS) return false;
-    if (L->f->place[v] == FU_REAL && w->row == L->row.row && L->f->uses[v] > 1) return low_cost(L, v) >= 4;
-    return false;
+    if (L->f->place[v] != FU_REAL || w->row != L->row.row) return false;
+    bool every_edge = L->edge.space != 0; /* which would compute it again */
+    return (L->f->uses[v] > 1 || every_edge) && low_cost(L, v) >= 4;
 }
 
 /* An operand of a broadcast is read by several lanes: it is computed or loaded once, and spread from registers. */

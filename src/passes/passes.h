@@ -42,6 +42,7 @@ typedef struct gn_pass_options {
     X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
     X(restrict_rows, 0, "computes those rows only that a loss over a mask needs")                                      \
     X(aggregate_picked, 0, "moves products behind aggregations into picked rows, which are fewer")                     \
+    X(node_exp, 0, "takes the exponentials of a softmax over edges once a node")                                       \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
     X(pair_products, 0, "adds products to each other first where more than those is added up")                         \

@@ -80,6 +80,8 @@ typedef struct chain {
     int *length; /* by value; -1 not known */
 } chain;
 
+static bool is_function(gir_op op) { return op == GIR_DIV || op == GIR_POW || (op >= GIR_EXP && op <= GIR_ERF); }
+
 /* How many slow steps of the row's work follow on each other up to v: reductions over the row, and functions. */
 static int slow_steps(chain *z, gir_id v)
 {
@@ -88,7 +90,7 @@ static int slow_steps(chain *z, gir_id v)
     uint8_t place = z->f->place[v];
     if (place == FU_LEAF || n->op == GIR_SCATTER || (place == FU_REAL && z->f->region_of[v] != z->region)) return 0;
     if (z->length[v] >= 0) return z->length[v];
-    bool slow = n->op == GIR_REDUCE || n->op == GIR_DIV || n->op == GIR_POW || (n->op >= GIR_EXP && n->op <= GIR_ERF);
+    bool slow = n->op == GIR_REDUCE || is_function((gir_op)n->op);
     int most = 0;
     z->length[v] = 0;
     for (int k = 0; k < n->n_in; k++) {
@@ -99,14 +101,16 @@ static int slow_steps(chain *z, gir_id v)
 }
 
 /* A row of a softmax waits for its maximum, exponentials, their sum, its logarithm, one after another.  Step by step for
- * several rows at once nothing waits, and what a row has one of fills vectors.  Declines where no such chain of steps
+ * several rows at once nothing waits, and what a row has one of fills vectors: two functions of single numbers
+ * are enough where there are no edges.  Declines where no such chain of steps
  * with a reduction in it is, and for rows so wide that the tiles for several would leave the cache. */
 static int64_t rows_at_once(const low_options *opt, const fusion *f, const region *r)
 {
-    enum { BLOCK_MAX = 1024, TOGETHER_MIN = 4, CHAIN_MIN = 3 };
+    enum { BLOCK_MAX = 1024, TOGETHER_MIN = 4, CHAIN_MIN = 3, SCALARS_MIN = 2 };
     const gir_program *p = f->p;
     chain z = {.f = f, .region = (int)(r - f->regions.p)};
     bool reduces = false;
+    int scalars = 0;
     int64_t widest = 1, rows = opt->limits.lanes > 4 ? opt->limits.lanes : 4;
     if (r->kind != RG_ROWS || r->space == 0 || !gn_is_on(opt->off, GN_DO_ROW_BLOCKS)) return 1;
     for (uint32_t m = 0; m < r->members.n; m++) {
@@ -115,6 +119,7 @@ static int64_t rows_at_once(const low_options *opt, const fusion *f, const regio
         int64_t elems = fu_elems(p, reduce ? gir_in(p, v, 0) : v);
         widest = elems > widest ? elems : widest;
         reduces = reduces || reduce;
+        scalars += elems == 1 && is_function((gir_op)gir_at(p, v)->op);
     }
     while (rows > 1 && rows * widest > BLOCK_MAX) rows /= 2;
     if (!reduces || rows < TOGETHER_MIN) return 1;
@@ -125,7 +130,7 @@ static int64_t rows_at_once(const low_options *opt, const fusion *f, const regio
         int l = slow_steps(&z, r->members.p[m]);
         longest = l > longest ? l : longest;
     }
-    return longest >= CHAIN_MIN ? rows : 1;
+    return longest >= CHAIN_MIN || (scalars >= SCALARS_MIN && !r->graph) ? rows : 1;
 }
 
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r)

@@ -70,6 +70,26 @@ START_TEST(what_is_guessed_is_said)
 }
 END_TEST
 
+/* Of a condition and its negation the condition is taken to hold. */
+START_TEST(one_of_two_versions)
+{
+    static const char two[] = "kernel @two (sym n, %c: f32[1] read, %x: f32[n] read, %y: f32[n] write) {\n"
+                              "  %1 = load f32 %c[0]\n  %2 = fle %1, 1.0\n  %3 = not %2\n"
+                              "  for %4 in 0 .. n step 1 thread none {\n"
+                              "    if %2 {\n      %5 = load f32 %x[%4]\n      %6 = fmul f32 %5, %5\n"
+                              "      store %y[%4], %6\n    }\n"
+                              "    if %3 {\n      %7 = load f32 %x[%4]\n      %8 = exp f32 %7\n"
+                              "      store %y[%4], %8\n    }\n  }\n}\n";
+    void *buf[3] = {NULL};
+    int64_t bytes[] = {4, 40, 40}, sym[] = {10};
+    gn_cost c = gn_cost_of(&arena, kernel(two), bytes, buf, sym, 10);
+    ck_assert(c.guessed);
+    ck_assert_double_eq(c.functions, 0);
+    ck_assert_double_ge(c.flops, 10);
+    ck_assert_double_lt(c.flops, 25);
+}
+END_TEST
+
 /* A thread loop of many rows is sampled, and the sample stands for the whole. */
 START_TEST(long_loops_are_sampled)
 {
@@ -140,6 +160,7 @@ int main(void)
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, edges_are_counted);
     tcase_add_test(t, what_is_guessed_is_said);
+    tcase_add_test(t, one_of_two_versions);
     tcase_add_test(t, long_loops_are_sampled);
     tcase_add_test(t, refusals_have_reasons);
     tcase_add_test(t, switched_off_is_a_reason);

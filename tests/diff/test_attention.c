@@ -1,0 +1,267 @@
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/run_compiled.c ../support/run_data.c */
+/* timeout: 240 */
+/* Softmaxes over edges whose exponentials are taken once a node (node_exp), with their gradients, every way: ordinary and extreme
+ * scores, at both sides of where they can be taken apart, far from each other within a row; and beside them those that
+ * the pass must leave alone. */
+#include "passes/passes.h"
+#include "support/random_gir.h"
+#include "support/run_compiled.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* H heads of 3; what stands in FORM makes %20, the scores, of s at the source (%10) and t at the destination (%11). */
+static const char program[] = "program @attention {\n"
+                              "  space node node ?\n"
+                              "  space edge edge ? of %1\n"
+                              "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+                              "  %2 = state \"h.any\" : node f32[H, 3]\n"
+                              "  %3 = state \"s.any\" : node f32[H]\n"
+                              "  %4 = state \"t.any\" : node f32[H]\n"
+                              "  %5 = input \"ct.any\" : node f32[H, 3]\n"
+                              "  %6 = input \"e.any\" : edge f32[H]\n"
+                              "  %7 = state \"u.any\" : node f32[H]\n"
+                              "  %8 = input \"keep.label\" : edge bool[H]\n"
+                              "  %9 = const {value = 0} : edge f32[H]\n"
+                              "  %10 = gather %1, %3 {end = 0}\n"
+                              "  %11 = gather %1, %4 {end = 1}\n"
+                              "FORM"
+                              "  %21 = scatter %1, %20 {end = 1, red = 1}\n"
+                              "  %22 = detach %21\n"
+                              "  %23 = gather %1, %22 {end = 1}\n"
+                              "  %24 = sub %20, %23\n"
+                              "  %25 = exp %24\n"
+                              "  %26 = scatter %1, %25 {end = 1, red = 0}\n"
+                              "  %27 = const {value = EPS} : node f32[H]\n"
+                              "  %28 = add %26, %27\n"
+                              "  %29 = gather %1, %28 {end = 1}\n"
+                              "  %30 = div %25, %29\n"
+                              "  %31 = select %8, %30, %9\n"
+                              "  %32 = reshape %31 : edge f32[H, 1]\n"
+                              "  %33 = broadcast %32 : edge f32[H, 3]\n"
+                              "  %34 = gather %1, %2 {end = 0}\n"
+                              "  %35 = mul %33, %34\n"
+                              "  %36 = scatter %1, %35 {end = 1, red = 0}\n"
+                              "  output \"out\" %36\n"
+                              "MORE"
+                              "  %50 = mul %36, %5\n"
+                              "  %51 = reduce %50 {red = 0, axes = 3}\n"
+                              "  %52 = space_reduce %51 {red = 0}\n"
+                              "  output \"loss\" %52\n"
+                              "}\n";
+
+#define SUM "  %12 = add %10, %11\n"
+#define LEAKY(c) SUM "  %13 = const {value = " c "} : edge f32[H]\n  %14 = mul %12, %13\n"
+
+typedef struct form {
+    const char *what, *scores, *more, *eps;
+    bool acts;
+} form;
+
+static const form forms[] = {
+    {"leaky", LEAKY("0.2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n", "", "1e-16", true},
+    {"leaky as a maximum", LEAKY("0.01") "  %20 = max %14, %12\n", "", "1e-16", true},
+    {"relu", LEAKY("0") "  %15 = ge %12, %9\n  %20 = select %15, %12, %14\n", "", "1e-16", true},
+    {"a sum", "  %20 = add %11, %10\n", "", "1e-16", true},
+    {"the source alone", "  %20 = add %10, %10\n", "", "0", true},
+    {"several terms",
+     LEAKY("0.2") "  %16 = gather %1, %7 {end = 0}\n  %17 = gather %1, %7 {end = 1}\n  %18 = add %16, %12\n"
+                  "  %19 = add %18, %17\n  %60 = mul %13, %19\n  %15 = gt %19, %9\n  %20 = select %15, %19, %60\n",
+     "", "1e-16", true},
+    {"two in one loop", LEAKY("0.2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n",
+     "  %37 = gather %1, %7 {end = 0}\n  %38 = gather %1, %4 {end = 1}\n  %39 = add %37, %38\n"
+     "  %40 = scatter %1, %39 {end = 1, red = 1}\n  %41 = gather %1, %40 {end = 1}\n  %42 = sub %39, %41\n"
+     "  %43 = exp %42\n  %44 = scatter %1, %43 {end = 1, red = 0}\n  %45 = gather %1, %44 {end = 1}\n"
+     "  %46 = div %43, %45\n  %47 = mul %46, %31\n  %48 = scatter %1, %47 {end = 1, red = 0}\n"
+     "  output \"both\" %48\n",
+     "1e-16", true},
+    {"scores of the edges' own", LEAKY("0.2") "  %16 = add %12, %6\n  %15 = gt %12, %9\n  %20 = select %15, %16, %14\n",
+     "", "1e-16", false},
+    {"steeper below", LEAKY("2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n", "", "1e-16", false},
+    {"falling below", LEAKY("-0.2") "  %15 = gt %12, %9\n  %20 = select %15, %12, %14\n", "", "1e-16", false},
+    {"the destination alone", "  %20 = add %11, %11\n", "", "1e-16", false},
+    {"a constant that matters", LEAKY("0.2") "  %20 = max %14, %12\n", "", "0.5", false},
+    {"sums that are read", LEAKY("0.2") "  %20 = max %14, %12\n", "  output \"sums\" %26\n", "1e-16", false},
+    {"heads added up before they are divided", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = reduce %25 {red = 0, axes = 1}\n  %38 = reduce %29 {red = 0, axes = 1}\n  %39 = div %37, %38\n"
+     "  %40 = scatter %1, %39 {end = 1, red = 0}\n  output \"mixed\" %40\n",
+     "1e-16", false},
+    {"another head's sum", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = reshape %25 : edge f32[H, 1]\n  %38 = broadcast %37 : edge f32[H, H]\n"
+     "  %39 = broadcast %29 : edge f32[H, H]\n  %40 = div %38, %39\n"
+     "  %41 = scatter %1, %40 {end = 1, red = 0}\n  output \"mixed\" %41\n",
+     "1e-16", false},
+    {"summed up at the sources", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = scatter %1, %25 {end = 0, red = 0}\n  %38 = gather %1, %37 {end = 0}\n  %39 = div %25, %38\n"
+     "  output \"sent\" %39\n",
+     "1e-16", false},
+    {"a constant that hardly matters", LEAKY("0.2") "  %20 = max %14, %12\n", "", "1e-8", true},
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+/* Largest scores of s and u, and of t; one node's alone? */
+static const struct {
+    double s, u, t;
+    bool one;
+} sizes[] = {{0.5, 0.5, 0.5, false}, {8, 1, 3, false},  {23.9, 1, 1e4, false}, {24.1, 1, 1e4, false},
+             {23.99, 25, 30, true},  {25, 3, 60, true}, {60, 60, 60, false},   {1e3, 1, 200, true},
+             {1e4, 1e3, 1e4, false}, {0, 0, 100, false}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static const char *replaced(gn_arena *a, const char *text, const char *word, const char *by)
+{
+    gn_buf b = {.arena = a};
+    for (const char *at; (at = strstr(text, word)); text = at + strlen(word)) {
+        gn_buf_addn(&b, text, (size_t)(at - text));
+        gn_buf_add(&b, by);
+    }
+    gn_buf_add(&b, text);
+    return b.p;
+}
+
+/* Values numbered in the order in which they are made. */
+static const char *numbered(gn_arena *a, const char *text)
+{
+    int to[64] = {0}, n = 0;
+    gn_buf b = {.arena = a};
+    while (*text) {
+        if (*text != '%') {
+            gn_buf_addn(&b, text++, 1);
+            continue;
+        }
+        char *end;
+        long k = strtol(text + 1, &end, 10);
+        if (!to[k]) to[k] = ++n; /* the first to name it is who makes it, but for graphs */
+        gn_buf_printf(&b, "%%%d", to[k]);
+        text = end;
+    }
+    return b.p;
+}
+
+static void fine(gn_status *s, const char *what, const char *where)
+{
+    ck_assert_msg(!s, "%s: %s: %s (%s:%d)", what, where, gn_status_message(s), s->file, s->line);
+}
+
+static gir_program *read_form(gn_arena *a, const form *f, int heads)
+{
+    static const char *const names[] = {"h.any", "s.any", "t.any", "u.any"};
+    gir_program *p;
+    const char *text = replaced(a, replaced(a, program, "FORM", f->scores), "MORE", f->more);
+    text = replaced(a, replaced(a, text, "EPS", f->eps), "[H", gn_arena_printf(a, "[%d", heads));
+    text = numbered(a, replaced(a, text, ", H]", gn_arena_printf(a, ", %d]", heads)));
+    fine(gir_parse(a, text, strlen(text), f->what, &p), f->what, text);
+    gir_id wrt[4], grad[4], loss = p->outputs.p[p->outputs.n - 1].value;
+    for (int k = 0; k < 4; k++) wrt[k] = gir_leaf_by_name(p, GIR_STATE, names[k]);
+    fine(gir_grad(p, loss, 4, wrt, grad), f->what, "gradients");
+    for (int k = 0; k < 4; k++) gir_output_add(p, GIR_OUTPUT, gn_arena_printf(a, "d.%s", names[k]), grad[k]);
+    fine(gir_verify(p), f->what, "gradients");
+    return p;
+}
+
+static gir_value *bound(gir_env *env, const char *name)
+{
+    for (int k = 0; k < env->n; k++)
+        if (!strcmp(env->name[k], name)) return &env->value[k];
+    ck_abort_msg("no %s", name);
+}
+
+/* Numbers from -2 to 2 become such of that size; `one`: only some, and the rest small. */
+static void scale(gir_env *env, const char *name, double size, bool one)
+{
+    gir_value *v = bound(env, name);
+    for (int64_t k = 0; k < v->rows * v->cols; k++) {
+        double x = v->v[k] / 2;
+        if (!one) x *= size;
+        if (one && k % 5 == 3) x = x < 0 ? -size : size;
+        v->v[k] = gir_round(GN_F32, x);
+    }
+}
+
+/* Weights of a row add up to one at most: outputs are never further off than a small part of the largest message, whatever scores
+ * are. */
+static void compare_output(const run_case *c, const gir_program *p, gir_env *env, const form *f, double size)
+{
+    gn_arena a;
+    gir_value *x = NULL;
+    gn_arena_init(&a);
+    gir_env wide = *env;
+    wide.arena = &a;
+    wide.precision = GIR_EVAL_F64;
+    wide.bounds = false;
+    fine(gir_eval(p, &wide, &x), f->what, "evaluation");
+    gir_value out = x[p->outputs.p[0].value];
+    const double *got = run_case_output(c, 0, 0);
+    double most = 2 * (1e-5 + 1e-6 * size);
+    for (int64_t k = 0; k < out.rows * out.cols; k++)
+        ck_assert_msg(fabs(got[k] - out.v[k]) <= most, "%s, scores up to %g: out[%d] is %.9g, should be %.9g", f->what,
+                      size, (int)k, got[k], out.v[k]);
+    gn_arena_free(&a);
+}
+
+static void run(const form *f, int heads, int size)
+{
+    gn_arena a;
+    run_case *c = NULL;
+    run_code *code = NULL;
+    gn_arena_init(&a);
+    gir_program *p = read_form(&a, f, heads);
+    gir_env env = random_gir_env(&a, p, (uint64_t)(size + 20), &(random_gir_options){.max_nodes = 12});
+    scale(&env, "s.any", sizes[size].s, sizes[size].one);
+    scale(&env, "u.any", sizes[size].u, sizes[size].one);
+    scale(&env, "t.any", sizes[size].t, false);
+    const char *where = gn_arena_printf(&a, "size %d, %d heads", size, heads);
+    fine(run_case_new(&a, p, &env, 1 | 8 | 16 | 64, 1 | (size == 1 ? 16 : 0), &c), f->what, where);
+    fine(run_compile(&a, 1, &c, &code), f->what, where);
+    fine(run_case_check(c, NULL), f->what, where);
+    compare_output(c, p, &env, f, fmax(sizes[size].s + sizes[size].t, sizes[size].u));
+    run_case_free(c);
+    run_code_free(code);
+    gn_arena_free(&a);
+}
+
+START_TEST(scores)
+{
+    for (int size = 0; size < SIZES; size++) run(&forms[_i], size % 3 ? 5 : 2, size);
+    run(&forms[_i], 1, 0);
+    run(&forms[_i], 1, 4);
+}
+END_TEST
+
+/* The pass acts where it should: a choice by a scalar of the program, not by what an edge has. */
+START_TEST(acts)
+{
+    gn_arena a;
+    gn_arena_init(&a);
+    gir_program *p = read_form(&a, &forms[_i], 4), *q;
+    gn_pass_options opt = {.limit = -1, .verify = true};
+    fine(gn_passes_run(&a, p, &opt, NULL, &q), forms[_i].what, "passes");
+    bool any = false;
+    for (gir_id v = 1; v < q->nodes.n; v++) {
+        if (gir_at(q, v)->op != GIR_SELECT) continue;
+        gir_id cond = gir_in(q, v, 0);
+        while (gir_at(q, cond)->op == GIR_BROADCAST) cond = gir_in(q, cond, 0);
+        any = any || (gir_type_of(q, cond)->space == 0 && gir_at(q, cond)->op == GIR_LE);
+    }
+    ck_assert_msg(any == forms[_i].acts, "%s", forms[_i].what);
+    gn_arena_free(&a);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("attention");
+    tcase_add_loop_test(t, acts, 0, FORMS);
+    tcase_add_loop_test(t, scores, 0, FORMS);
+    tcase_set_timeout(t, 200);
+    Suite *suite = suite_create("attention");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
