@@ -101,7 +101,8 @@ static gn_status *conclude(const gn_bench *b)
     if (well) return NULL;
     const char *code = b->cells[0].cold.error_code;
     bool missing = code && !strcmp(code, gn_code_name(GN_ERR_BACKEND));
-    GN_FAIL(missing ? GN_ERR_BACKEND : GN_ERR_MODEL, "no cell ended well; the first: %s", b->cells[0].reason);
+    GN_FAIL(missing ? GN_ERR_BACKEND : GN_ERR_MODEL, "no cell ended well; the first: %s",
+            gn_cell_why(b->arena, &b->cells[0]));
 }
 
 static gn_status *compare(gn_cli *cli, const gn_grid *grid)

@@ -81,6 +81,12 @@ bool gn_same_program(const gn_cell *a, const gn_cell *b)
     return a->warm.code && b->warm.code && *a->warm.code && !strcmp(a->warm.code, b->warm.code);
 }
 
+const char *gn_cell_why(gn_arena *a, const gn_cell *c)
+{
+    if (!*c->reason) return gn_cell_end_name[c->end];
+    return c->end == GN_CELL_ERROR ? c->reason : gn_arena_printf(a, "%s: %s", gn_cell_end_name[c->end], c->reason);
+}
+
 /* Writing ----------------------------------------------------------------------------------------------------------- */
 
 static void list_json(gn_json *j, const char *key, const gn_samples *s)

@@ -83,6 +83,9 @@ void gn_cell_init(gn_cell *c);
 /* Do both run the same kernels in the same way?  Then what differs between them is noise. */
 bool gn_same_program(const gn_cell *a, const gn_cell *b);
 
+/* Why it did not end well, in a few words: "timeout: not done after 5 s", and of an error what it said. */
+const char *gn_cell_why(gn_arena *a, const gn_cell *c);
+
 /* One object, samples and all. */
 void gn_measured_json(gn_json *j, const char *key, const gn_measured *m);
 void gn_cell_json(gn_json *j, const gn_cell *c);

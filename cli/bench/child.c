@@ -2,6 +2,7 @@
 
 #include "driver/compile.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -37,13 +38,16 @@ static void keep(tail *t, const char *bytes, size_t n)
     t->n += n;
 }
 
-/* The last line that says something, without what a terminal would take for a command. */
+static bool breaks(char c) { return c == '\n' || c == '\r'; }
+
+/* The last line with a letter or a digit in it, without what a terminal would take for a command. */
 static const char *last_line(gn_arena *a, const tail *t)
 {
     size_t end = t->n, begin;
-    while (end > 0 && (unsigned char)t->text[end - 1] <= ' ') end--;
+    while (end > 0 && !isalnum((unsigned char)t->text[end - 1])) end--;
+    while (end < t->n && !breaks(t->text[end])) end++;
     begin = end;
-    while (begin > 0 && t->text[begin - 1] != '\n' && t->text[begin - 1] != '\r' && end - begin < LINE) begin--;
+    while (begin > 0 && !breaks(t->text[begin - 1]) && end - begin < LINE) begin--;
     char *line = gn_arena_strndup(a, t->text + begin, end - begin);
     for (char *c = line; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = ' ';

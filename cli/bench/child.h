@@ -25,7 +25,7 @@ typedef struct gn_child {
     int status;
     double ms;             /* from start to end */
     int64_t rss_bytes;     /* resident, at most, as the system counted (getrusage) */
-    const char *last_line; /* of standard error, the last that is not blank, at most 500 bytes; in the arena */
+    const char *last_line; /* of standard error, the last with a letter or a digit, at most 500 bytes; in the arena */
 } gn_child;
 
 /* Runs it to its end, with no standard input and no standard output, in a process group of its own; on Linux it ends when

@@ -25,7 +25,8 @@ static const char style[] =
     ".wide{overflow-x:auto}.wide>svg{min-width:640px}svg{display:block;width:100%;height:auto}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:13.5px}\n"
     "th,td{padding:5px 10px;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}\n"
-    "th{color:var(--soft);font-weight:600;vertical-align:bottom}th.n,td.n{text-align:right;white-space:nowrap}\n"
+    "td{white-space:nowrap}td.long{white-space:normal;min-width:260px}th{color:var(--soft);font-weight:600;vertical-"
+    "align:bottom}th.n,td.n{text-align:right;white-space:nowrap}\n"
     "tr.bad td{color:var(--bad)}tr.base td{color:var(--soft)}\n"
     ".legend{display:flex;flex-wrap:wrap;gap:6px 18px;margin:10px 0;color:var(--soft);font-size:13.5px}\n"
     ".legend i{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px;vertical-align:-1px}\n"
@@ -136,6 +137,7 @@ static void charts(gn_bench *b, FILE *to)
 
 static void table(gn_bench *b, FILE *to, const gn_question *q)
 {
+    enum { LONG = 40 }; /* characters that may be broken into lines */
     fputs("<div class=\"wide\"><table>\n<thead><tr>", to);
     for (int k = 0; k < gn_column_count; k++) {
         const gn_column *c = &gn_columns[k];
@@ -153,8 +155,10 @@ static void table(gn_bench *b, FILE *to, const gn_question *q)
         for (int k = 0; k < gn_column_count; k++) {
             const gn_column *c = &gn_columns[k];
             if (!gn_column_shown(b, c, q->table)) continue;
-            fputs(c->kind == GN_VALUE_TEXT ? "<td>" : "<td class=\"n\">", to);
-            gn_text_html(to, gn_value_text(b->arena, c, c->of(b, row)));
+            const char *text = gn_value_text(b->arena, c, c->of(b, row));
+            bool words = c->kind == GN_VALUE_TEXT;
+            fputs(!words ? "<td class=\"n\">" : strlen(text) > LONG ? "<td class=\"long\">" : "<td>", to);
+            gn_text_html(to, text);
             fputs("</td>", to);
         }
         fputs("</tr>\n", to);

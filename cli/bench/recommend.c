@@ -48,7 +48,7 @@ static int first_of(int n, const gn_cell *const *cells, bool infer)
     int pick = -1;
     for (int k = 0; k < n; k++) least = fmin(least, cost(cells[k], infer, 1));
     for (int k = 0; k < n && isfinite(least); k++)
-        if (cost(cells[k], infer, 1) <= 1.1 * least && (pick < 0 || simpler(cells[k], cells[pick]))) pick = k;
+        if (cost(cells[k], infer, 1) <= 1.25 * least && (pick < 0 || simpler(cells[k], cells[pick]))) pick = k;
     return pick;
 }
 
@@ -215,8 +215,7 @@ static void say_failures(const gn_bench *b, FILE *to, const gn_cell *like)
     for (int k = 0; k < b->n_cells; k++) {
         const gn_cell *c = &b->cells[k];
         if (c->end == GN_CELL_OK || !peers(c, like)) continue;
-        fprintf(to, "  Not %s: %s%s%s\n", gn_cell_variant(b, c), gn_cell_end_name[c->end], *c->reason ? ", " : "",
-                c->reason);
+        fprintf(to, "  Not %s: %s\n", gn_cell_variant(b, c), gn_cell_why(b->arena, c));
     }
 }
 

@@ -12,7 +12,7 @@ bool gn_as_fast(const gn_cell *c, const gn_cell *best, bool infer);
 
 /* Which cell is cheapest for how many steps, where its compilation counts: from[0] = 1 < from[1] < ...; pick[k] is the
  * cheapest from from[k] on, up to from[k + 1] - 1.  Each is faster than the one before it beyond noise, and of what
- * costs the first step within a tenth of the least, the one whose mode does least is the first.  Both have room for n;
+ * costs the first step within a quarter of the least (compilation is timed once), the one whose mode does least is the first.  Both have room for n;
  * how many there are. */
 int gn_cheapest(int n, const gn_cell *const *cells, bool infer, double *from, int *pick);
 

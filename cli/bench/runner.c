@@ -118,7 +118,7 @@ static char *const *command_of(const runner *r, const gn_cell *c, const char *to
 
 /* How a process ended ----------------------------------------------------------------------------------------------- */
 
-static bool says_no_memory(const char *text) { return strstr(text, "out of memory") != NULL; }
+static const char no_memory[] = "out of memory";
 
 static void failed(const runner *r, gn_cell *c, const gn_child *p, const gn_measured *m)
 {
@@ -138,8 +138,10 @@ static void failed(const runner *r, gn_cell *c, const gn_child *p, const gn_meas
     case GN_CHILD_EXITED: break;
     }
     const char *why = m && m->error ? m->error : p->last_line;
-    c->end =
-        says_no_memory(why) || (m && m->error_code && !strcmp(m->error_code, "nomem")) ? GN_CELL_NOMEM : GN_CELL_ERROR;
+    bool nomem = strstr(why, no_memory) || (m && m->error_code && !strcmp(m->error_code, gn_code_name(GN_ERR_NOMEM)));
+    c->end = nomem ? GN_CELL_NOMEM : GN_CELL_ERROR;
+    if (nomem && !strncmp(why, no_memory, strlen(no_memory))) /* what follows it */
+        why += strlen(no_memory) + strspn(why + strlen(no_memory), ": ");
     c->reason = *why ? gn_arena_strndup(a, why, strcspn(why, "\n")) : gn_arena_printf(a, "exit status %d", p->status);
 }
 
@@ -257,7 +259,7 @@ static void say_end(const runner *r, const gn_cell *c)
     if (r->b->cli->opt.quiet) return;
     fprintf(stderr, "%s[%d/%d] %s: ", r->terminal ? "\r\033[K" : "", r->done, r->todo, cell_name(r, c));
     if (c->end != GN_CELL_OK) {
-        fprintf(stderr, "%s, %s", gn_cell_end_name[c->end], c->reason);
+        fputs(gn_cell_why(a, c), stderr);
     } else {
         if (c->step.n) fprintf(stderr, "step %s, ", gn_text_time(a, c->step.median));
         if (c->infer.n) fprintf(stderr, "inference %s, ", gn_text_time(a, c->infer.median));

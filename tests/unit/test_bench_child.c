@@ -126,6 +126,8 @@ START_TEST(much_is_said)
     c = shell("head -c 100000 /dev/zero | tr '\\0' x >&2; echo END >&2", 60, NULL);
     ck_assert_uint_eq(strlen(c.last_line), 500);
     ck_assert_str_eq(c.last_line + 497, "END");
+    c = shell("echo 'm.gnn:1: error: no' >&2; echo '  |  ^' >&2", 60, NULL); /* a caret says nothing by itself */
+    ck_assert_str_eq(c.last_line, "m.gnn:1: error: no");
     c = shell("printf 'red \\033[31m\\a\\n' >&2", 60, NULL);
     for (const char *s = c.last_line; *s; s++) ck_assert_int_ge((unsigned char)*s, ' ');
 }

@@ -102,6 +102,21 @@ START_TEST(disagreement)
 }
 END_TEST
 
+/* In another order of nodes there is other dropout: outputs are compared, losses are not. */
+START_TEST(another_order)
+{
+    add("eager", 20, 1000, "e")->warm.order = "none";
+    gn_cell *d = add("default", 90, 100, "d"), *m = add("max-autotune", 90, 100, "m");
+    d->warm.order = m->warm.order = "rcm";
+    d->warm.losses.x[0] *= 1.5;
+    m->logits_diff = 1e-3;
+    gn_bench_compare(&bench);
+    ck_assert_int_eq(d->end, GN_CELL_OK);
+    ck_assert(isnan(d->loss_diff) && d->step_gain > 1);
+    ck_assert_int_eq(m->end, GN_CELL_DISAGREES);
+}
+END_TEST
+
 /* Just within the tolerance is well. */
 START_TEST(agreement)
 {
@@ -304,6 +319,7 @@ int main(void)
     tcase_add_test(t, gains_and_break_even);
     tcase_add_test(t, slower_never_comes_back);
     tcase_add_test(t, disagreement);
+    tcase_add_test(t, another_order);
     tcase_add_test(t, agreement);
     tcase_add_test(t, no_baseline);
     tcase_add_test(t, outputs);

@@ -4,6 +4,7 @@ import html.parser
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -133,6 +134,18 @@ check(files(out) == FILES, f"failing: files: {files(out)}")
 page = Page()
 page.feed(open(os.path.join(out, "report.html"), encoding="utf-8").read())
 check(not page.open and "What did not end well" in page.titles, f"failing: {page.titles}")
+
+# Memory that runs out.  Not where a sanitizer wants more of the address space than the limit leaves.
+def limited(*args):
+    return subprocess.run([r.gnnc, *args], capture_output=True, timeout=300,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (900 << 20, 900 << 20)))
+
+
+if limited("run", GCN, "-q").returncode == 0:
+    out = r.path("memory")
+    end = limited("bench", GCN, "-o", out, "--data", "synthetic:nodes=40000000,edges=100,features=64,classes=2", "--modes",
+                  "default", "--threads", "1")
+    check(end.returncode == 1 and [c["status"] for c in cells(out)] == ["out of memory"], f"memory: {end.stderr}")
 
 # Inference alone, and compilation alone.
 out = r.path("eval")
