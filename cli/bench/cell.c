@@ -18,6 +18,7 @@ const char *const gn_cell_end_name[GN_CELL_END_COUNT] = {
 #define MEASURED_TEXTS(X)                                                                                              \
     X(model)                                                                                                           \
     X(data)                                                                                                            \
+    X(picked)                                                                                                          \
     X(order)                                                                                                           \
     X(code)                                                                                                            \
     X(error_code)                                                                                                      \
@@ -78,6 +79,8 @@ bool gn_same_program(const gn_cell *a, const gn_cell *b)
 {
     gn_mode m = gn_mode_by_name(a->mode), n = gn_mode_by_name(b->mode);
     if (m == GN_MODE_COUNT || n == GN_MODE_COUNT || gn_modes[m].one_region != gn_modes[n].one_region) return false;
+    const char *picked = a->warm.picked ? a->warm.picked : "";
+    if (strcmp(picked, b->warm.picked ? b->warm.picked : "") != 0) return false;
     return a->warm.code && b->warm.code && *a->warm.code && !strcmp(a->warm.code, b->warm.code);
 }
 

@@ -33,8 +33,9 @@ typedef struct gn_samples {
 /* What one process measures.  Times and sizes that were not measured are NaN and -1, lists are empty. */
 typedef struct gn_measured {
     const char *model, *data;
-    const char *order; /* of nodes: where a search chose another one, random draws are other ones too */
-    const char *code;  /* digest: equal ones are the same kernels */
+    const char *order;  /* of nodes: where a search chose another one, random draws are other ones too */
+    const char *picked; /* what a search chose, in words; "": nothing */
+    const char *code;   /* digest: equal ones are the same kernels */
     int64_t nodes, edges, features, classes;
     int64_t kernels, kernels_cached;
     double read_ms;                      /* data */

@@ -32,6 +32,7 @@ SAYS(of_status, gn_cell_end_name[c->end])
 SAYS(of_reason, c->reason)
 SAYS(of_last_line, c->last_line)
 SAYS(of_id, c->id)
+SAYS(of_picked, ended(c) && c->warm.picked ? c->warm.picked : "")
 SAYS(of_order, ended(c) && c->warm.order && strcmp(c->warm.order, "none") ? c->warm.order : "")
 SAYS(of_code, ended(c) && c->warm.code ? gn_arena_strndup(b->arena, c->warm.code, 8) : "")
 OF(of_nodes, count(c->warm.nodes, 1))
@@ -123,6 +124,7 @@ const gn_column gn_columns[] = {
     {"compile_cached_ms", "compile, cached", "ms", GN_VALUE_NUMBER, COMPILING | SUMMARY, compile_cached},
     {"kernels", "kernels", "", GN_VALUE_COUNT, COMPILING, kernels},
     {"code", "code", "", GN_VALUE_TEXT, COMPILING, of_code},
+    {"picked", "chosen by a search", "", GN_VALUE_TEXT, COMPILING, of_picked},
     {"break_even_steps", "break-even", "steps", GN_VALUE_COUNT, TRAINING | COMPILING | SUMMARY, break_even_step},
     {"break_even_steps_cached", "break-even, cached", "steps", GN_VALUE_COUNT, TRAINING | COMPILING,
      break_even_step_cached},

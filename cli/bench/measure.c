@@ -1,6 +1,7 @@
 /* measure: one cell, in the process that was started for it. */
 #include "cli/bench/bench.h"
 #include "cli/session.h"
+#include "driver/tune.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -112,6 +113,17 @@ static gn_status *open_session(gn_cli *cli, gn_session_options *o, gn_session **
     return gn_session_new(cli->arena, o, s);
 }
 
+static const char *picked_of(const gn_session *s)
+{
+    gn_buf b = {.arena = s->arena};
+    gn_buf_add(&b, "");
+    for (int k = 0; k < GN_UNITS; k++) {
+        const char *words = s->tuned[k] ? gn_pick_text(s->arena, &s->tuned[k]->pick) : "";
+        if (*words) gn_buf_printf(&b, "%s%s: %s", b.n ? "; " : "", gn_unit_name[k], words);
+    }
+    return b.p;
+}
+
 static void describe(const gn_session *s, double setup_ms, gn_measured *m)
 {
     gn_memory memory = gn_session_memory(s);
@@ -126,6 +138,7 @@ static void describe(const gn_session *s, double setup_ms, gn_measured *m)
     m->kernels_cached = s->build.code.hits;
     m->read_ms = s->read_ms + s->reorder_ms;
     m->compile_ms = s->frontend_ms + s->tune_ms + s->build.ms;
+    m->picked = picked_of(s);
     m->order = gn_order_name[s->opt.reorder];
     m->setup_ms = setup_ms;
     m->plan_bytes = memory.total;

@@ -211,6 +211,9 @@ START_TEST(same_program)
     gn_bench_compare(&bench);
     ck_assert(gn_same_program(d, m));
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "default");
+    bench.cells[2].warm.picked = "step: 1 thread";
+    ck_assert(!gn_same_program(d, m));
+    bench.cells[2].warm.picked = "";
     const gn_cell *r = add("reduce-overhead", 90, 50, "same");
     ck_assert(!gn_same_program(d, r));
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "reduce-overhead");
