@@ -8,43 +8,10 @@
 
 /* Stages ------------------------------------------------------------------------------------------------------------ */
 
-typedef struct named_unit {
-    const char *name;
-    const gn_compiled *code;
-} named_unit;
-
-enum { MAX_UNITS = 6 };
-
-static int units_of(const gn_session *s, named_unit *u)
-{
-    const named_unit all[MAX_UNITS] = {
-        {"eval_prepare", s->build.eval.prepare_code},         {"eval", s->build.eval.code},
-        {"step_prepare", s->build.step.prepare_code},         {"step", s->build.step.code},
-        {"val_loss_prepare", s->build.val_loss.prepare_code}, {"val_loss", s->build.val_loss.code},
-    };
-    int n = 0;
-    for (int k = 0; k < MAX_UNITS; k++)
-        if (all[k].code) u[n++] = all[k];
-    return n;
-}
-
-static gn_status *emit_code(const gn_cli *cli, const gn_session *s, gn_emit what, gn_buf *out)
-{
-    named_unit u[MAX_UNITS];
-    int n = units_of(s, u), total = 0;
-    for (int k = 0; k < n; k++) total += u[k].code->n_kernels;
-    const kir_kernel **kernels = GN_NEW_N(cli->arena, const kir_kernel *, total + 1);
-    total = 0;
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < u[k].code->n_kernels; i++) kernels[total++] = u[k].code->kernels[i];
-    gn_codegen_options o = {.opt_level = gn_modes[s->opt.mode].eager ? 0 : 1};
-    return gn_cpu_emit(kernels, total, &o, what, out);
-}
-
 static void emit_dot(const gn_session *s, gn_buf *out)
 {
-    named_unit u[MAX_UNITS];
-    int n = units_of(s, u);
+    gn_named_program u[GN_BUILD_PROGRAMS];
+    int n = gn_build_named(&s->build, u);
     gn_buf_add(out, "digraph gnnc {\n  node [shape = box, fontname = monospace];\n");
     for (int k = 0; k < n; k++) {
         const fusion *f = u[k].code->f;
@@ -72,27 +39,21 @@ static void emit_dot(const gn_session *s, gn_buf *out)
 
 static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, const char *what, gn_buf *out)
 {
-    named_unit u[MAX_UNITS];
-    int n = units_of(s, u);
+    static const char *const names[] = {"gir", "kir", "llvm", "asm", "obj"}; /* as gn_stage */
+    int stage = 0;
+    while (stage <= GN_STAGE_OBJ && strcmp(what, names[stage]) != 0) stage++;
     if (!strcmp(what, "ast")) {
         gn_ast_print(s->ast, out);
-    } else if (!strcmp(what, "gir")) {
-        for (int k = 0; k < n; k++) gir_print(u[k].code->gir, out);
-    } else if (!strcmp(what, "kir")) {
-        for (int k = 0; k < n; k++)
-            for (int i = 0; i < u[k].code->n_kernels; i++) kir_print(u[k].code->kernels[i], out);
     } else if (!strcmp(what, "dot")) {
         emit_dot(s, out);
-    } else if (gn_cli_is_cuda(cli)) {
-        const gn_compiled *programs[MAX_UNITS];
+    } else if (gn_cli_is_cuda(cli) && stage != GN_STAGE_GIR && stage != GN_STAGE_KIR) {
+        gn_named_program u[GN_BUILD_PROGRAMS];
+        const gn_compiled *programs[GN_BUILD_PROGRAMS];
+        int n = gn_build_named(&s->build, u);
         for (int k = 0; k < n; k++) programs[k] = u[k].code;
         return gn_cli_emit_cuda(cli, n, programs, what, out);
     } else {
-        return emit_code(cli, s,
-                         !strcmp(what, "llvm")  ? GN_EMIT_LLVM
-                         : !strcmp(what, "asm") ? GN_EMIT_ASM
-                                                : GN_EMIT_OBJ,
-                         out);
+        return gn_build_emit(&s->build, s->opt.mode, (gn_stage)(stage > GN_STAGE_OBJ ? GN_STAGE_OBJ : stage), out);
     }
     return NULL;
 }
@@ -110,7 +71,7 @@ static gn_status *emit_stages(const gn_cli *cli, const gn_session *s, gn_buf *ou
 
 /* Report ------------------------------------------------------------------------------------------------------------ */
 
-static void report_unit(const named_unit *u, const gn_instance *in)
+static void report_unit(const gn_named_program *u, const gn_instance *in)
 {
     const gn_compiled *c = u->code;
     printf("%s: %u operators in %u regions, %d kernels; passes %.1f ms, lowering %.1f ms", u->name, c->gir->nodes.n - 1,
@@ -121,8 +82,8 @@ static void report_unit(const named_unit *u, const gn_instance *in)
 
 static void report(const gn_cli *cli, const gn_session *s)
 {
-    named_unit u[MAX_UNITS];
-    int n = units_of(s, u);
+    gn_named_program u[GN_BUILD_PROGRAMS];
+    int n = gn_build_named(&s->build, u);
     printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
     for (int k = 0; k < s->model->n_defaults; k++) printf("  %s\n", s->model->defaults_used[k]);
     for (int k = 0; k < n; k++) {
@@ -145,7 +106,7 @@ static void report(const gn_cli *cli, const gn_session *s)
     printf("front end %.1f ms, compiled in %.1f ms\n", s->frontend_ms, s->frontend_ms + s->build.ms);
 }
 
-static void json_unit(gn_json *j, const named_unit *u)
+static void json_unit(gn_json *j, const gn_named_program *u)
 {
     const gn_compiled *c = u->code;
     gn_json_object(j, NULL);
@@ -160,8 +121,8 @@ static void json_unit(gn_json *j, const named_unit *u)
 
 static void report_json(const gn_session *s)
 {
-    named_unit u[MAX_UNITS];
-    int n = units_of(s, u);
+    gn_named_program u[GN_BUILD_PROGRAMS];
+    int n = gn_build_named(&s->build, u);
     gn_json j;
     gn_json_init(&j, stdout, true);
     gn_json_object(&j, NULL);
@@ -184,10 +145,10 @@ static void report_json(const gn_session *s)
 
 static gn_status *report_cuda(gn_cli *cli, gn_session *s)
 {
-    named_unit u[MAX_UNITS];
-    const char *names[MAX_UNITS];
-    gn_compiled *programs[MAX_UNITS];
-    int n = units_of(s, u);
+    gn_named_program u[GN_BUILD_PROGRAMS];
+    const char *names[GN_BUILD_PROGRAMS];
+    gn_compiled *programs[GN_BUILD_PROGRAMS];
+    int n = gn_build_named(&s->build, u);
     printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
     for (int k = 0; k < n; k++) {
         names[k] = u[k].name;

@@ -139,6 +139,14 @@ static void print_sizes(const gn_unit_report *u)
     printf("\n");
 }
 
+static void print_guards(gn_arena *a, const gn_session *s)
+{
+    gn_buf b = {.arena = a};
+    gn_sizes sizes = gn_session_sizes(s);
+    gn_guards_print(&s->guards, &b);
+    printf("guards: %s; found to hold in %.1f ns a call\n", b.p, gn_guards_ns(&s->guards, &sizes));
+}
+
 static void print_memory(gn_arena *a, const gn_session *s, const gn_unit_report *u)
 {
     gn_memory m = gn_session_memory(s);
@@ -329,6 +337,7 @@ static gn_status *report(gn_cli *cli, gn_session *s)
     }
     print_head(cli, s, &u, &c);
     print_sizes(&u);
+    print_guards(cli->arena, s);
     print_memory(cli->arena, s, &u);
     print_peak(cli->arena, &u);
     print_prepared(cli->arena, &u);

@@ -43,6 +43,20 @@ static void sizes(gn_json *j, const gn_unit_report *u)
     gn_json_end(j);
 }
 
+static void guards(gn_json *j, const gn_session *s)
+{
+    gn_sizes now = gn_session_sizes(s);
+    gn_json_object(j, "guards");
+    for (int d = 0; d < GN_DIM_COUNT; d++) {
+        gn_json_object(j, gn_dim_name[d]);
+        gn_json_int(j, "least", s->guards.of[d].least);
+        gn_json_int(j, "most", s->guards.of[d].most);
+        gn_json_end(j);
+    }
+    gn_json_double(j, "ns", gn_guards_ns(&s->guards, &now));
+    gn_json_end(j);
+}
+
 static void value(gn_json *j, gn_arena *a, const gir_program *p, const char *key, gir_id v)
 {
     gn_json_object(j, key);
@@ -171,6 +185,7 @@ void gn_cli_explain_json(const gn_cli *cli, const gn_session *s, const gn_ceilin
     gn_json_string(&j, "what", u->name);
     machine(&j, c);
     sizes(&j, u);
+    guards(&j, s);
     memory(&j, s);
     prepared(&j, cli->arena, u);
     passes(&j, s, u);

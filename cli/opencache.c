@@ -12,10 +12,9 @@ static void say(void *ctx, gn_cache_word what, const char *text)
     fprintf(stderr, "%s: %s\n", what == GN_CACHE_WARNING ? "gnnc: warning" : "cache", text);
 }
 
-/* -d: is the topic among those that were asked for?  GN_ERR_USAGE for a topic that there is not. */
-static gn_status *debugging(const gn_cli *cli, const char *topic, bool *on)
+gn_status *gn_cli_debugging(const gn_cli *cli, const char *topic, bool *on)
 {
-    static const char *const topics[] = {"cache"};
+    static const char *const topics[] = {"cache", "recompiles"};
     enum { TOPICS = sizeof topics / sizeof *topics };
     *on = false;
     for (uint32_t i = 0; i < cli->opt.debug.n; i++) {
@@ -24,7 +23,7 @@ static gn_status *debugging(const gn_cli *cli, const char *topic, bool *on)
             size_t k = 0;
             while (k < TOPICS && strcmp(name, topics[k]) != 0) k++;
             if (k == TOPICS)
-                GN_FAIL(GN_ERR_USAGE, "--debug: there is no topic '%s'%s\n  it is one of cache", name,
+                GN_FAIL(GN_ERR_USAGE, "--debug: there is no topic '%s'%s\n  it is one of cache, recompiles", name,
                         gn_args_suggest(cli->arena, "", name, topics, TOPICS));
             *on = *on || !strcmp(name, topic);
         }
@@ -36,7 +35,7 @@ gn_status *gn_cli_open_cache(gn_cli *cli)
 {
     gn_cache_options o = {.say = say};
     bool on;
-    GN_TRY(debugging(cli, "cache", &o.notes));
+    GN_TRY(gn_cli_debugging(cli, "cache", &o.notes));
     GN_TRY(gn_cache_environment(cli->arena, &o, &on));
     if (cli->opt.cache_dir) {
         o.dir = cli->opt.cache_dir;

@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "driver/jit.h"
 #include "driver/mode.h"
 #include "runtime/reorder.h"
 
@@ -24,6 +25,16 @@ static const char *const modes[] = {
             NULL,
 };
 static const char *const emits[] = {"ast", "gir", "kir", "llvm", "asm", "obj", "cuda", "ptx", "cubin", "dot", NULL};
+static const char *const dynamics[] = {
+#define X(id, name) name,
+    GN_DYNAMICS(X)
+#undef X
+        NULL};
+static const char *const stances[] = {
+#define X(id, name) name,
+    GN_STANCES(X)
+#undef X
+        NULL};
 static const char *const orders[] = {
 #define X(id, name, doc) name,
     GN_ORDERS(X)
@@ -38,6 +49,13 @@ static const gn_option options[] = {
      "how hard to optimise: eager (0), default (1), reduce-overhead (2),\n"
      "max-autotune (3) or max-autotune-no-cudagraphs",
      modes},
+    {"dynamic", 0, GN_OPTION_CHOICE, AT(dynamic), MODEL, "WHEN",
+     "are numbers of nodes and edges left open in the code?\n"
+     "true (the default): one program for all graphs; auto: what has\n"
+     "changed since the first graph; false: never",
+     dynamics},
+    {"range", 0, GN_OPTION_STRING, AT(range), MODEL, "SIZES",
+     "what they may be, as 'N in 1..100000, E in 0..2000000';\nother graphs are refused"},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | BENCH | GN_COMMAND_opt, "NAME=VALUE",
      "set a hyperparameter of the model (opt: sparse=INPUT); repeatable"},
     {"emit", 0, GN_OPTION_CHOICES, AT(emit), GN_COMMAND_compile, "WHAT",
@@ -124,12 +142,21 @@ static const gn_option options[] = {
     {"tune-lock", 0, GN_OPTION_STRING, AT(tune_lock), MODEL, "FILE",
      "take the choices of schedules from this file, or stop where\nit does not fit; tune: write it"},
     {"show", 0, GN_OPTION_FLAG, AT(show), GN_COMMAND_tune, NULL, "say what is kept, and search nothing"},
+    {"batches", 0, GN_OPTION_INT, AT(batches), GN_COMMAND_run, "K",
+     "run on K random parts of the graph, one after another,\nand report what was compiled for them", NULL, 1,
+     10000000},
+    {"stance", 0, GN_OPTION_CHOICE, AT(stance), GN_COMMAND_run, "WHAT",
+     "what a batch does that no program fits: recompile (the\ndefault), fail-on-recompile, eager-on-recompile or\n"
+     "run-what-is-compiled",
+     stances},
+    {"recompile-limit", 0, GN_OPTION_INT, AT(recompile_limit), GN_COMMAND_run, "N",
+     "how often batches may be compiled for again (default: 8)", NULL, 1, INT32_MAX},
     {"json", 0, GN_OPTION_FLAG, AT(json), MODEL | BENCH | GN_COMMAND_cache, NULL, "print the report as JSON"},
     {"cache-dir", 0, GN_OPTION_STRING, AT(cache_dir), MODEL | BENCH | GN_COMMAND_cache, "DIR",
      "where compiled kernels are kept (default: GNNC_CACHE_DIR, or\ngnnc in the user's cache folder; GNNC_CACHE=0: "
      "nowhere)"},
     {"debug", 'd', GN_OPTION_LIST, AT(debug), MODEL, "TOPICS",
-     "say on standard error what happens, of these topics,\nseparated by commas: cache"},
+     "say on standard error what happens, of these topics,\nseparated by commas: cache, recompiles"},
     {"quiet", 'q', GN_OPTION_FLAG, AT(quiet), ALL, NULL, "no progress, no remarks"},
     {"verbose", 'v', GN_OPTION_COUNT, AT(verbose), ALL, NULL, "say more; twice, even more"},
     {"help", 'h', GN_OPTION_FLAG, AT(help), ALL, NULL, "this page"},
@@ -152,6 +179,8 @@ void gn_cli_options_init(gn_cli_options *o)
                           .seeds = -1,
                           .threads = -1,
                           .repeat = -1,
+                          .batches = -1,
+                          .recompile_limit = -1,
                           .pass_limit = -1,
                           .tune_budget = -1,
                           .warmup = -1,

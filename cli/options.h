@@ -48,6 +48,9 @@ typedef struct gn_cli_options {
     const char *reorder;     /* none, degree, rcm, communities: nodes, at load */
     const char *undirected;  /* auto, on, off: add reverse edges */
     gn_string_list defines;  /* -D name=value */
+    const char *dynamic;     /* true, auto, false; NULL: not given */
+    const char *range;       /* "N in 1..100000" */
+    const char *stance;      /* run: for --batches */
     const char *cache_dir;   /* NULL: where the environment says */
     gn_string_list debug;    /* topics to say more about, separated by commas */
     gn_string_list without;  /* names of optimisations, separated by commas: left out */
@@ -63,6 +66,8 @@ typedef struct gn_cli_options {
     int64_t seeds;
     int64_t threads;
     int64_t repeat;
+    int64_t batches;
+    int64_t recompile_limit;
     int64_t pass_limit;
     int64_t warmup;
     int64_t timeout;

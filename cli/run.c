@@ -95,6 +95,7 @@ static gn_status *run(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
+    if (cli->opt.batches > 0) return gn_cli_run_batches(cli, &o);
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     gn_session *s;
@@ -112,6 +113,7 @@ const gn_command gn_command_run = {
     .about = "Runs a model forward, with trained weights where they are given and random ones else, and reports\n"
              "its accuracy where the data has labels.\n",
     .examples = "  gnnc run samples/gcn.gnn --weights w.safetensors\n"
+                "  gnnc run samples/gcn.gnn --batches 40 --dynamic auto -d recompiles   graphs that change\n"
                 "  gnnc run samples/gcn.gnn --weights w.safetensors --predictions out.npz\n"
                 "  gnnc run samples/gcn.gnn --weights w.safetensors --repeat 1000 --threads 1   time it\n",
     .min_args = 1,

@@ -52,6 +52,8 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
         if (!strcmp(o->reorder, gn_order_name[k])) out->reorder = (gn_order)k;
     out->threads = o->threads < 0 ? 0 : (int)o->threads;
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
+    GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
+    GN_TRY(gn_status_annotate(gn_ranges_parse(o->range, &out->ranges), "--range"));
     GN_TRY(gn_cli_without(cli, &out->without));
     GN_TRY(gn_cli_check_predictions(o->predictions));
     GN_TRY(gn_cli_open_cache(cli));

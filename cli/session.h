@@ -12,6 +12,12 @@ GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *
  * Warnings, and with -d cache notes, go to standard error. */
 GN_NODISCARD gn_status *gn_cli_open_cache(gn_cli *cli);
 
+/* -d: is the topic among those that were asked for?  GN_ERR_USAGE for a topic that there is not. */
+GN_NODISCARD gn_status *gn_cli_debugging(const gn_cli *cli, const char *topic, bool *on);
+
+/* batches.c: runs the model on random parts of the graph. */
+GN_NODISCARD gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *o);
+
 /* " (5 of 5 kernels cached)" in the arena; "" where there is no cache. */
 const char *gn_cli_cached(const gn_session *s);
 

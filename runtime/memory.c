@@ -1,5 +1,7 @@
 #include "runtime/memory.h"
 
+#include "base/alloc.h"
+
 #include <stdlib.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -33,9 +35,9 @@ static void *allocate(int64_t bytes)
 {
     int64_t rounded;
     if (bytes < HUGE_FROM || atomic_load(&small_pages) || __builtin_add_overflow(bytes, HUGE_PAGE - 1, &rounded))
-        return aligned_alloc(GN_ALIGN, (size_t)bytes);
+        return gn_allocate((size_t)bytes, GN_ALIGN);
     rounded = rounded / HUGE_PAGE * HUGE_PAGE;
-    void *p = aligned_alloc(HUGE_PAGE, (size_t)rounded);
+    void *p = gn_allocate((size_t)rounded, HUGE_PAGE);
 #ifdef MADV_HUGEPAGE
     if (p) (void)madvise(p, (size_t)rounded, MADV_HUGEPAGE);
 #endif
@@ -69,4 +71,4 @@ gn_status *gn_block_zeroed(int64_t count, size_t size, const char *what, void **
     return NULL;
 }
 
-void gn_block_free(void *block) { free(block); }
+void gn_block_free(void *block) { gn_release(block); }

@@ -2,13 +2,14 @@
  *
  * A model written in gnnc's language (docs/language.md) is parsed to a module, compiled to an executable, and run on any
  * graph: compiled code holds no sizes of graphs, so one executable serves graphs of every number of nodes and edges, 0
- * and 1 included, and is never compiled again.  A state holds weights and what training keeps; a run binds an executable,
- * a state, a graph and data, and computes.
+ * and 1 included, and is never compiled again.  (`dynamic` asks for sizes to be compiled in; see gnnc_compile_options.)
+ * A state holds weights and what training keeps; a run binds an executable, a state, a graph and data, and computes.
  *
- *     gnnc_module_parse    text             -> module
- *     gnnc_compile         module, options  -> executable       milliseconds to tenths of a second
- *     gnnc_state_new       executable, seed -> state
- *     gnnc_run_new         executable, state-> run
+ *     gnnc_context_new     options           -> context         cache of kernels, memory, callbacks; NULL does for one
+ *     gnnc_module_parse    context, text     -> module
+ *     gnnc_compile         module, options   -> executable      milliseconds to tenths of a second
+ *     gnnc_state_new       executable, seed  -> state
+ *     gnnc_run_new         executable, state -> run
  *     gnnc_run_bind_graph, gnnc_run_bind, gnnc_run_infer or gnnc_run_step, gnnc_run_output
  *
  * Errors.  A function that can fail returns a status: NULL is success; anything else is the caller's, who reads code and
@@ -16,12 +17,14 @@
  * was before, but for a run: it has no output until the next call that succeeds.  Nothing is printed, nothing exits, no
  * signal handlers or global state are touched. Any function may return GNNC_ERROR_MEMORY.
  *
- * Threads.  Modules, graphs and executables never change once made: any number of threads may use them at once.  A run,
+ * Threads.  Contexts, modules and graphs never change once made, and an executable changes only in what it has compiled:
+ * any number of threads may use them at once.  Contexts share nothing but the folder of their caches.  A run,
  * and a state with all runs that train it, belong to one thread at a time; several runs may infer from one state at once.
  * Different runs work in parallel with each other.
  *
  * Ownership.  Every object is freed by its own function; NULL is fine there.  Objects keep what they were made from alive,
- * so they may be freed in any order.  Data passed in is copied unless the function says that it is borrowed.
+ * so they may be freed in any order.  Data passed in is copied unless the function says that it is borrowed.  Objects of
+ * different contexts do not go together: GNNC_ERROR_USAGE where they meet.
  *
  * Options structures begin with their size: set `size` to sizeof of the structure and leave what you do not know 0.  A
  * program that was built against an older header goes on working.
@@ -53,6 +56,7 @@ extern "C" {
 #define GNNC_VERSION_PATCH 0
 
 typedef struct gnnc_status gnnc_status;
+typedef struct gnnc_context gnnc_context;
 typedef struct gnnc_module gnnc_module;
 typedef struct gnnc_graph gnnc_graph;
 typedef struct gnnc_executable gnnc_executable;
@@ -79,12 +83,69 @@ GNNC_API gnnc_code gnnc_status_code(const gnnc_status *s);      /* GNNC_OK for N
 GNNC_API const char *gnnc_status_message(const gnnc_status *s); /* "" for NULL; lives as long as s */
 GNNC_API void gnnc_status_free(gnnc_status *s);
 
+/* Contexts -----------------------------------------------------------------------------------------------------------
+ *
+ * What everything made in one has in common.  Where a context is wanted NULL is one too: no cache, no callbacks, malloc. */
+
+typedef enum gnnc_cache_use {
+    GNNC_CACHE_ENVIRONMENT =
+        0,                 /* as GNNC_CACHE, GNNC_CACHE_DIR and the other variables say (docs/cache.md): on disk and in
+                                 * memory, unless GNNC_CACHE is 0 */
+    GNNC_CACHE_MEMORY = 1, /* in memory alone */
+    GNNC_CACHE_NONE = 2,
+} gnnc_cache_use;
+
+typedef enum gnnc_log_level { GNNC_LOG_WARNING = 0, GNNC_LOG_NOTE = 1 } gnnc_log_level;
+
+typedef struct gnnc_diagnostic { /* one error of a model, or a note to the one before */
+    size_t size;
+    bool note;
+    const char *file;      /* as it was named; all strings live as long as the call */
+    uint32_t line, column; /* from 1; in characters */
+    const char *message;   /* one line */
+} gnnc_diagnostic;
+
+typedef struct gnnc_context_options {
+    size_t size;
+    gnnc_cache_use cache;
+    const char *cache_dir;      /* GNNC_CACHE_ENVIRONMENT: this folder, whatever the variables say; NULL: theirs */
+    int64_t cache_bytes;        /* on disk; 0: 256 MB */
+    int64_t cache_memory_bytes; /* 0: 64 MB; negative: nothing is kept in memory */
+    const char *topics;         /* what notes are wanted of, separated by commas: "cache", "recompiles"; NULL: none */
+    /* Callbacks; NULL: nobody listens.  They are called by functions of this context, on the thread that called those; log
+     * may be called by several threads at once where several use the context.  They may call anything but what frees the
+     * objects at hand.  `user` is theirs. */
+    void (*log)(void *user, gnnc_log_level level, const char *topic, const char *text);
+    void (*diagnostic)(void *user, const gnnc_diagnostic *d); /* as gnnc_module_parse and gnnc_compile find them */
+    /* Both or neither: where objects, compilers, graphs, states and runs take memory, instead of malloc.  `alignment` is a
+     * power of two; NULL: there is no memory.  Must outlive all objects of the context; thread-safe.  Statuses, texts, what
+     * is in the cache, what readers of files and LLVM use for a moment, and machine code stay with malloc and mmap. */
+    void *(*allocate)(void *user, size_t bytes, size_t alignment);
+    void (*release)(void *user, void *block); /* never NULL */
+    void *user;
+} gnnc_context_options;
+
+/* `options` may be NULL.  GNNC_ERROR_USAGE: an option is out of range or names nothing, GNNC_CACHE_SIZE is no size. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_context_new(const gnnc_context_options *options, gnnc_context **out);
+GNNC_API void gnnc_context_free(gnnc_context *c);
+
+typedef struct gnnc_cache_info {
+    size_t size;
+    bool on;                                /* there is a cache */
+    int64_t hits_memory, hits_disk, misses; /* of look-ups: a kernel may be looked up more than once */
+    int64_t stored;                         /* kernels that were put on disk */
+    int64_t memory_bytes;
+} gnnc_cache_info;
+GNNC_API void gnnc_context_cache(const gnnc_context *c, gnnc_cache_info *info); /* info->size is set */
+
 /* Modules ------------------------------------------------------------------------------------------------------------ */
 
 /* Parses `n` bytes of text. `name` stands in messages for the file (NULL: "<model>").
  * GNNC_ERROR_MODEL lists every syntax error there is. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse(const char *text, size_t n, const char *name, gnnc_module **out);
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_read(const char *path, gnnc_module **out); /* GNNC_ERROR_IO too */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse(const gnnc_context *c, const char *text, size_t n,
+                                                       const char *name, gnnc_module **out);
+/* GNNC_ERROR_IO too. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path, gnnc_module **out);
 GNNC_API void gnnc_module_free(gnnc_module *m);
 
 /* Graphs ------------------------------------------------------------------------------------------------------------- */
@@ -94,13 +155,14 @@ typedef enum gnnc_index { GNNC_INT32 = 0, GNNC_INT64 = 1 } gnnc_index;
 /* Of n_nodes nodes and the edges src[k] -> dst[k], k < n_edges; arrays of the given index type.  Edges keep their order:
  * data on edges is given and returned in it.  Repeated edges and loops are kept as they are.
  * GNNC_ERROR_DATA names the first edge whose end is out of range; GNNC_ERROR_USAGE: a count is negative. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_coo(int64_t n_nodes, int64_t n_edges, gnnc_index index,
-                                                         const void *src, const void *dst, gnnc_graph **out);
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t n_edges,
+                                                         gnnc_index index, const void *src, const void *dst,
+                                                         gnnc_graph **out);
 
 /* Row v lists the sources of the edges into v: src[row[v]] .. src[row[v + 1] - 1].  row: [n_nodes + 1], from 0,
  * ascending, else GNNC_ERROR_DATA. */
-GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_csr(int64_t n_nodes, gnnc_index index, const void *row,
-                                                         const void *src, gnnc_graph **out);
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_index index,
+                                                         const void *row, const void *src, gnnc_graph **out);
 GNNC_API int64_t gnnc_graph_nodes(const gnnc_graph *g);
 GNNC_API int64_t gnnc_graph_edges(const gnnc_graph *g);
 GNNC_API void gnnc_graph_free(gnnc_graph *g);
@@ -129,9 +191,34 @@ typedef struct gnnc_compile_options {
                           * "max-autotune-no-cudagraphs"; NULL: "default".  Compiled without data nothing is tuned:
                           * max-autotune is reduce-overhead here, and its other form the default */
     int compile_threads; /* 0: as many as there are processors */
+
+    /* Numbers of nodes and edges.  A size that is compiled in is a guard: a graph of another size needs another program.
+     *   "true"   none is compiled in: one program for all graphs, made by gnnc_compile (the default)
+     *   "auto"   those of the first graph are compiled in; a size that has changed since is in no later program: at most one
+     *            recompilation for each of the two
+     *   "false"  both are compiled in, always
+     * Programs for other sizes give the same bits: they have one schedule, made for the sizes that are expected, or for those
+     * of the first graph where none are.  Programs are compiled when a run is given a graph, and kept. */
+    const char *dynamic;
+    const char
+        *ranges; /* what sizes may be, as "N in 1..100000, E in 0..2000000" (ends may be left out); other graphs are
+                         * refused.  A size with a range is not compiled in by "auto" */
+    /* With "false": graphs are padded to sizes that are powers of two ("pow2") or multiples of a number ("256"), so that one
+     * program serves many.  What is added is in no result: it is masked out of losses, norms, softmaxes and pools, and cut
+     * off outputs.  (Random draws for loops that a layer adds differ from those without padding.)  NULL: no padding */
+    const char *buckets;
+    int64_t expect_nodes,
+        expect_edges;    /* sizes that are expected: gnnc_compile compiles for them.  0 nodes: not known */
+    int recompile_limit; /* 0: 8.  What would be compiled more often is GNNC_ERROR_USAGE for the run */
+    /* What a run does that has a graph that no program is for: "recompile" (the default); "fail-on-recompile";
+     * "eager-on-recompile": run a program of mode eager, for all sizes, which is compiled once;
+     * "run-what-is-compiled": never compile, not at first either.  What is forbidden is GNNC_ERROR_USAGE for the run, and the
+     * message names the guard, its value and the size that came.  Results of eager programs agree up to rounding. */
+    const char *stance;
 } gnnc_compile_options;
 
-/* GNNC_ERROR_MODEL as above, and where the model does not fit the sizes; GNNC_ERROR_USAGE: an option is out of range or
+/* Kernels are looked up in the context's cache, and kept there.
+ * GNNC_ERROR_MODEL as above, and where the model does not fit the sizes; GNNC_ERROR_USAGE: an option is out of range or
  * names nothing (with the nearest name that there is); GNNC_ERROR_BACKEND: built without LLVM. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *options,
                                                   gnnc_executable **out);
@@ -145,12 +232,38 @@ typedef struct gnnc_executable_info {
     int kernels;        /* that are launched, of all programs */
     int distinct;       /* that were compiled: equal ones share code */
     int parameters;     /* of the model, see gnnc_state_weight */
+    int programs;       /* that were compiled for sizes of graphs up to now; kernels and distinct are of the last one */
+    int recompiles;     /* of them, all but the first and an eager one */
+    int cache_hits, cache_misses; /* kernels, of all programs; both 0 without a cache */
+    double all_compile_ms;        /* of all programs */
 } gnnc_executable_info;
 GNNC_API void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info); /* info->size is set */
 
-/* A stage of compilation as text: "ast", "gir", "kir" (docs/architecture.md).  *text ends with NUL and is freed with
- * gnnc_text_free.  GNNC_ERROR_USAGE: there is no such stage. */
+/* A program of an executable: its guards, and why it was compiled. */
+typedef struct gnnc_program_info {
+    size_t size;
+    bool eager;
+    double compile_ms;
+    int kernels;
+    /* Guards: the program is for graphs of so many nodes and edges, both ends included; INT64_MAX: any number. */
+    int64_t nodes_least, nodes_most, edges_least, edges_most;
+    const char *
+        guard; /* "nodes" or "edges": the first guard of the program before it that did not hold; NULL: it is the first */
+    int64_t guard_was, guard_is; /* what that guard asked for, and the size that came */
+    const char *reason;          /* the same in words, of all guards that did not hold; "" for the first program */
+} gnnc_program_info;
+/* Program `k`, in the order in which they were compiled; strings live as long as the executable.  GNNC_ERROR_USAGE: there
+ * is none of that number.  While other threads run the executable there may be more programs than it was asked for. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_program(const gnnc_executable *e, int k, gnnc_program_info *info);
+
+/* A stage of compilation of the last program as text: "ast", "gir", "kir", "llvm", "asm" (docs/architecture.md).  *text ends
+ * with NUL and is freed with gnnc_text_free.  GNNC_ERROR_USAGE: there is no such stage (with the nearest that there is);
+ * GNNC_ERROR_BACKEND: built without LLVM. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_emit(const gnnc_executable *e, const char *stage, char **text);
+
+/* What the compiler decided, as text for people: of each program its guards, why it was compiled, what became one kernel,
+ * what each pass did.  Freed with gnnc_text_free. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_explain(const gnnc_executable *e, char **text);
 GNNC_API void gnnc_text_free(char *text);
 
 /* States ------------------------------------------------------------------------------------------------------------- */
@@ -182,10 +295,12 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_weight_named(gnnc_state *s, cons
 
 typedef struct gnnc_run_options {
     size_t size;
-    int threads; /* 0 or 1: the caller's alone; results are the same bits for any number */
+    int threads;        /* 0 or 1: the caller's alone; results are the same bits for any number */
+    const char *stance; /* of this run (gnnc_compile_options); NULL: the executable's */
 } gnnc_run_options;
 
-/* GNNC_ERROR_USAGE: the state was made for another executable with other weights. `options` may be NULL. */
+/* GNNC_ERROR_USAGE: the state was made for another executable with other weights, or in another context; an option is out
+ * of range or names nothing.  `options` may be NULL. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_new(const gnnc_executable *e, gnnc_state *s,
                                                   const gnnc_run_options *options, gnnc_run **out);
 GNNC_API void gnnc_run_free(gnnc_run *r);
@@ -208,8 +323,9 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row,
                                                        const int32_t *column, const float *value);
 
-/* The forward pass, as for serving: no dropout, running statistics.  GNNC_ERROR_USAGE: something is not bound;
- * GNNC_ERROR_DATA: sizes do not meet (what, expected, found). */
+/* The forward pass, as for serving: no dropout, running statistics.  Takes the program that fits the graph, or compiles it,
+ * as the executable's options say.  GNNC_ERROR_USAGE: something is not bound, a recompilation is forbidden or would be one
+ * too many; GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are outside of the declared ranges. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
 
 /* One training step: loss, gradients, optimizer; the state changes. *loss (may be NULL) is the one before the update.
@@ -222,6 +338,17 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *na
 
 /* Bytes that the run holds besides what it borrows. */
 GNNC_API int64_t gnnc_run_bytes(const gnnc_run *r);
+
+typedef struct gnnc_run_info {
+    size_t size;
+    int64_t inferences, steps;          /* that succeeded */
+    int64_t bindings;                   /* how often a size or a graph was new */
+    int64_t bytes;                      /* gnnc_run_bytes */
+    int program;                        /* that the last call ran, see gnnc_executable_program; -1: none yet */
+    bool eager;                         /* it is an eager one */
+    int64_t padded_nodes, padded_edges; /* that the bucket of the bound graph adds */
+} gnnc_run_info;
+GNNC_API void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info); /* info->size is set */
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ static gnnc_graph *ring(int n)
         src[2 * v] = dst[2 * v + 1] = v;
         dst[2 * v] = src[2 * v + 1] = (v + 1) % n;
     }
-    must(gnnc_graph_from_coo(n, 2 * n, GNNC_INT32, src, dst, &g));
+    must(gnnc_graph_from_coo(NULL, n, 2 * n, GNNC_INT32, src, dst, &g));
     free(ends);
     return g;
 }
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
     gnnc_run *run;
     gnnc_compile_options options = {.size = sizeof options, .features = FEATURES, .classes = CLASSES};
     gnnc_executable_info info = {.size = sizeof info};
-    must(gnnc_module_read(argv[1], &module));
+    must(gnnc_module_read(NULL, argv[1], &module));
     must(gnnc_compile(module, &options, &exe));
     must(gnnc_state_new(exe, 0, &state));
     if (argc > 2) must(gnnc_state_load_weights(state, argv[2]));

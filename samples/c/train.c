@@ -33,7 +33,7 @@ static gnnc_graph *draw(uint32_t seed, int n, float *x, int32_t *y, uint8_t *mas
             dst[8 * v + k] = v;
         }
     }
-    must(gnnc_graph_from_coo(n, 8 * (int64_t)n, GNNC_INT32, src, dst, &g));
+    must(gnnc_graph_from_coo(NULL, n, 8 * (int64_t)n, GNNC_INT32, src, dst, &g));
     return g;
 }
 
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     gnnc_state *state, *again;
     gnnc_run *run, *rerun;
     gnnc_compile_options options = {.size = sizeof options, .features = FEATURES, .classes = CLASSES, .train = true};
-    must(gnnc_module_read(argv[1], &module));
+    must(gnnc_module_read(NULL, argv[1], &module));
     must(gnnc_compile(module, &options, &exe));
     must(gnnc_state_new(exe, 1, &state));
     must(gnnc_run_new(exe, state, NULL, &run));

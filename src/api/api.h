@@ -2,29 +2,47 @@
 #ifndef GN_API_API_H
 #define GN_API_API_H
 
-#include "driver/build.h"
+#include "base/alloc.h"
 #include "gnnc/gnnc.h"
+#include "driver/jit.h"
 
 #include <stdatomic.h>
 
+struct gnnc_context {
+    atomic_int users;
+    bool own_memory; /* the allocator is the user's */
+    gn_allocator allocator;
+    gn_listener listener; /* of diagnostics, where the user wants them */
+    gnnc_context_options opt;
+    bool log_cache, log_recompiles;
+    struct gn_cache *cache; /* NULL: none */
+};
+
 struct gnnc_module {
     atomic_int users;
+    gnnc_context *context; /* may be NULL, as everywhere */
     gn_arena arena;
     gn_ast *ast;
 };
 
 struct gnnc_graph {
     atomic_int users;
+    gnnc_context *context;
     gn_graph *graph;
 };
 
 struct gnnc_executable {
     atomic_int users;
+    gnnc_module *module; /* the syntax tree, for emit */
     gn_arena arena;
     gn_build_options opt;
-    gnnc_module *module; /* the syntax tree, for emit */
     gn_model *model;
-    gn_build build;
+    gn_stance stance;
+    int64_t bucket;
+    /* What holds for programs of all sizes: states and inputs.  Without code, unless it is the program of the jit. */
+    const gn_build *build;
+    gn_build outline;
+    gn_jit *jit;
     double ms;
 };
 
@@ -41,7 +59,8 @@ typedef struct api_data {
     int64_t rows, row_elems;
     void *data, *own;
     void *sorted; /* on edges: in the graph's order */
-    bool on_edges;
+    void *padded; /* on nodes: with rows up to the bucket's */
+    bool on_edges, on_nodes;
 } api_data;
 
 enum { API_UNITS = 2 }; /* infer, step */
@@ -51,12 +70,18 @@ struct gnnc_run {
     gnnc_state *state;
     gnnc_graph *graph;
     gn_pool *pool;
+    gn_stance stance;
     gn_graph *pattern; /* of x, where products walk its non-zeros */
     int n_data, cap;
     api_data *data;
-    gn_unit unit[API_UNITS]; /* the executable's code, with instances of this run's */
-    bool bound[API_UNITS];   /* instances are up to date */
+    const gn_variant *variant; /* whose code the units have */
+    gn_unit unit[API_UNITS];   /* code, with instances of this run's */
+    bool bound[API_UNITS];     /* instances are up to date */
     bool inferred;
+    gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
+    gn_graph *padded_pattern;
+    uint8_t *valid; /* [padded nodes] which of them are the user's */
+    int64_t calls[API_UNITS], bindings;
     int64_t shape[GIR_MAX_RANK + 1]; /* of the view given out last */
     void *copied;                    /* and its data, where that had to be copied */
 };
@@ -70,8 +95,26 @@ struct gnnc_run {
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes wanted", (arena_)->wanted);                                    \
     }
 
+/* Memory comes from the context's allocator, to the end of the block that this stands in. */
+typedef struct api_scope {
+    const gn_allocator *before;
+} api_scope;
+static inline api_scope api_enter(const gnnc_context *c)
+{
+    return (api_scope){gn_allocator_use(c && c->own_memory ? &c->allocator : NULL)};
+}
+static inline void api_leave(api_scope *s) { gn_allocator_use(s->before); }
+#define API_MEMORY(context_) __attribute__((cleanup(api_leave))) api_scope api_scope_ = api_enter(context_)
+
+static inline gnnc_context *api_context(const gnnc_executable *e) { return e->module->context; }
+
+/* Copies what is common to both of a structure that begins with its size. */
+static inline size_t api_least(size_t a, size_t b) { return a < b ? a : b; }
+
 static inline gnnc_status *api_out(gn_status *s) { return (gnnc_status *)s; }
 
+gnnc_context *api_keep_context(const gnnc_context *c); /* counts it; NULL is fine */
+void api_release_context(gnnc_context *c);
 void api_release_module(gnnc_module *m);
 void api_release_graph(gnnc_graph *g);
 void api_release_executable(gnnc_executable *e);
@@ -79,6 +122,12 @@ void api_release_state(gnnc_state *s);
 
 /* run.c: instances are to be made anew. */
 void api_unbind(gnnc_run *r);
+
+/* pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes are those of the bucket.
+ * Nothing where the executable has no buckets. */
+GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
+GN_NODISCARD gn_status *api_pad_rows(gnnc_run *r); /* of data on nodes, which may have changed since */
+void api_drop_padding(gnnc_run *r);
 
 /* data.c: what the model says of an input, in *in (NULL: it has none of that name); what is bound to it (NULL: never was
  * anything); binds it, and takes now->own. */

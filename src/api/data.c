@@ -2,8 +2,8 @@
 #include "api/api.h"
 
 #include "base/map.h"
+#include "runtime/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const gir_program *program(const gnnc_run *r, int k)
@@ -52,12 +52,14 @@ static gn_status *add_data(gnnc_run *r, const char *name, api_data **out)
     if (*out) return NULL;
     if (r->n_data == r->cap) {
         int cap = r->cap * 2 + 8;
-        api_data *more = realloc(r->data, (size_t)cap * sizeof *more);
+        api_data *more = gn_allocate_zeroed((size_t)cap * sizeof *more);
         if (!more) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", name);
+        if (r->n_data) memcpy(more, r->data, (size_t)r->n_data * sizeof *more);
+        gn_release(r->data);
         r->data = more;
         r->cap = cap;
     }
-    char *copy = malloc(strlen(name) + 1);
+    char *copy = gn_allocate_zeroed(strlen(name) + 1);
     if (!copy) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", name);
     strcpy(copy, name);
     r->data[r->n_data] = (api_data){.name = copy};
@@ -69,7 +71,7 @@ static gn_status *add_data(gnnc_run *r, const char *name, api_data **out)
 static void replace(gnnc_run *r, const api_data *before, const api_data *now)
 {
     bool same_size = before->data && before->rows == now->rows && before->row_elems == now->row_elems;
-    bool again = !same_size || r->exe->opt.fixed || now->on_edges;
+    bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket;
     r->inferred = false;
     for (int k = 0; k < API_UNITS && !again; k++) {
         const gn_unit *u = &r->unit[k];
@@ -86,11 +88,11 @@ static void replace(gnnc_run *r, const api_data *before, const api_data *now)
 static gn_status *own_copy(const char *name, const DLTensor *t, gn_elem elem, int64_t n, void **out)
 {
     *out = NULL;
-    if (posix_memalign(out, 64, (size_t)n * gn_elem_size(elem) + 64))
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", name);
+    *out = gn_allocate((size_t)n * gn_elem_size(elem) + 64, GN_ALIGN);
+    if (!*out) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", name);
     gn_status *s = api_copy_tensor(name, t, elem, *out);
     if (s) {
-        free(*out);
+        gn_release(*out);
         *out = NULL;
     }
     return s;
@@ -118,7 +120,7 @@ static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
     gn_graph_free(r->pattern);
     r->pattern = g;
     if (dense) {
-        free(dense->own);
+        gn_release(dense->own);
         dense->own = dense->data = NULL;
     }
     return NULL;
@@ -130,7 +132,7 @@ static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t)
     void *copy = NULL;
     if (!api_row_major(t)) GN_TRY(own_copy("x", t, GN_F32, t->shape[0] * t->shape[1], &copy));
     gn_status *s = gn_graph_from_dense(t->shape[0], t->shape[1], copy ? copy : api_first(t), &g);
-    free(copy);
+    gn_release(copy);
     return s ? s : bind_pattern(r, g);
 }
 
@@ -150,15 +152,16 @@ gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
     api_data *slot;
     gn_status *s = add_data(r, name, &slot);
     if (s) {
-        free(now->own);
+        gn_release(now->own);
         return s;
     }
     api_data before = *slot;
     now->name = slot->name;
     *slot = *now;
     replace(r, &before, slot);
-    free(before.own);
-    free(before.sorted);
+    gn_release(before.own);
+    gn_release(before.sorted);
+    gn_release(before.padded);
     return NULL;
 }
 
@@ -176,7 +179,8 @@ static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
     api_data now = {.elem = want,
                     .rows = type->space ? t->shape[0] : 1,
                     .row_elems = gir_row_elems(type),
-                    .on_edges = type->space && p->spaces.p[type->space].kind == GIR_EDGE};
+                    .on_edges = type->space && p->spaces.p[type->space].kind == GIR_EDGE,
+                    .on_nodes = type->space && p->spaces.p[type->space].kind == GIR_NODE};
     bool borrow = have == want && want != GN_BOOL && !now.on_edges && !r->exe->opt.fixed && api_row_major(t);
     if (!borrow) GN_TRY(own_copy(name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
@@ -184,7 +188,11 @@ static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
     return api_note_data(r, name, &now);
 }
 
-gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data) { return api_out(bind(r, name, data)); }
+gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data)
+{
+    API_MEMORY(api_context(r->exe));
+    return api_out(bind(r, name, data));
+}
 
 static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column, const float *value)
 {
@@ -203,18 +211,22 @@ static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, con
 gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,
                                const float *value)
 {
+    API_MEMORY(api_context(r->exe));
     return api_out(bind_csr(r, n_nodes, row, column, value));
 }
 
 gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g)
 {
     gnnc_graph *graph = (gnnc_graph *)(uintptr_t)g;
+    API_MEMORY(api_context(r->exe));
     if (graph == r->graph) return NULL;
+    if (g->context != api_context(r->exe))
+        return api_out(GN_ERROR(GN_ERR_USAGE, "the graph is of another context than the executable"));
     if (g->graph->index == GN_I64 && r->exe->opt.index != GN_I64)
         return api_out(GN_ERROR(GN_ERR_USAGE, "the graph has more than 2^31 - 1 nodes or edges: compile with `wide`"));
     api_unbind(r);
     for (int k = 0; k < r->n_data; k++) {
-        free(r->data[k].sorted);
+        gn_release(r->data[k].sorted);
         r->data[k].sorted = NULL;
     }
     atomic_fetch_add(&graph->users, 1);

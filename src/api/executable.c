@@ -1,4 +1,4 @@
-/* Executables: a model compiled for sizes that stand in it. */
+/* Executables: a model compiled for sizes that stand in it, and for those of graphs as they come. */
 #include "api/api.h"
 
 #include "base/map.h"
@@ -9,10 +9,15 @@
 void api_release_executable(gnnc_executable *e)
 {
     if (!e || atomic_fetch_sub(&e->users, 1) != 1) return;
-    gn_image_free(e->build.image);
-    api_release_module(e->module);
-    gn_arena_free(&e->arena);
-    free(e);
+    gnnc_context *c = api_keep_context(api_context(e));
+    {
+        API_MEMORY(c);
+        gn_jit_free(e->jit);
+        api_release_module(e->module);
+        gn_arena_free(&e->arena);
+        gn_release(e);
+    }
+    api_release_context(c);
 }
 
 void gnnc_executable_free(gnnc_executable *e) { api_release_executable(e); }
@@ -25,12 +30,15 @@ static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_op
     if (!from || from->size < least)
         GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", from ? from->size : 0,
                 least);
-    memcpy(to, from, from->size < sizeof *to ? from->size : sizeof *to);
+    memcpy(to, from, api_least(from->size, sizeof *to));
     if (to->features < 1) GN_FAIL(GN_ERR_USAGE, "features is %lld; x has a column at least", (long long)to->features);
     if (to->classes < 0 || to->edge_features < 0)
         GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative", (long long)to->classes,
                 (long long)to->edge_features);
     if (to->n_defines && !to->defines) GN_FAIL(GN_ERR_USAGE, "%zu defines at no address", to->n_defines);
+    if (to->expect_nodes < 0 || to->expect_edges < 0 || to->recompile_limit < 0)
+        GN_FAIL(GN_ERR_USAGE, "expect_nodes is %lld, expect_edges %lld, recompile_limit %d: none is negative",
+                (long long)to->expect_nodes, (long long)to->expect_edges, to->recompile_limit);
     return NULL;
 }
 
@@ -43,6 +51,52 @@ static gn_status *read_mode(const char *name, gn_mode *out)
             near ? "'?" : "");
 }
 
+static void say(void *ctx, const char *text)
+{
+    const gnnc_context *c = ctx;
+    c->opt.log(c->opt.user, GNNC_LOG_NOTE, "recompiles", text);
+}
+
+/* Everything of `dynamic`. */
+static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o, gn_jit_options *out)
+{
+    const gnnc_context *c = api_context(e);
+    *out = (gn_jit_options){.limit = o->recompile_limit};
+    GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
+    GN_TRY(gn_stance_by_name(o->stance, &e->stance));
+    GN_TRY(gn_ranges_parse(o->ranges, &out->ranges));
+    GN_TRY(gn_buckets_parse(o->buckets, &e->bucket));
+    if (e->bucket && out->dynamic != GN_DYNAMIC_FALSE)
+        GN_FAIL(GN_ERR_USAGE, "buckets are for dynamic 'false': symbolic sizes need no padding");
+    if (c && c->opt.log && c->log_recompiles) {
+        out->say = say;
+        out->ctx = (void *)(uintptr_t)c;
+    }
+    return NULL;
+}
+
+/* Compiles what can be before the first call. */
+static gn_status *start(gnnc_executable *e, const gnnc_compile_options *o, const gn_jit_options *j)
+{
+    gn_sizes expected = {{o->expect_nodes, o->expect_edges}};
+    gn_sizes to = gn_bucket_of(e->bucket, expected);
+    const gn_variant *v = NULL;
+    GN_TRY(gn_jit_new(e->model, j, &e->jit));
+    if (o->expect_nodes)
+        GN_TRY(gn_jit_get(e->jit, &to, GN_STANCE_RECOMPILE, &v));
+    else
+        GN_TRY(gn_jit_prepare(e->jit));
+    v = gn_jit_newest(e->jit);
+    if (v) {
+        e->build = &v->build;
+        return NULL;
+    }
+    gn_build_options outline = e->opt;
+    outline.no_code = true;
+    e->build = &e->outline;
+    return gn_build_model(&e->arena, e->model, &outline, &e->outline);
+}
+
 static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
 {
     API_GUARD(&e->arena);
@@ -53,14 +107,25 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++) defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
     GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines, &e->model));
+    gn_jit_options j;
+    GN_TRY(read_dynamic(e, o, &j));
     e->opt = (gn_build_options){.index = o->wide ? GN_I64 : GN_I32,
                                 .sparse = o->sparse,
                                 .train = o->train,
                                 .fixed = o->train && o->fixed,
+                                .padded = e->bucket != 0,
                                 .pass_limit = -1,
-                                .threads = o->compile_threads};
+                                .threads = o->compile_threads,
+                                .cache = api_context(e) ? api_context(e)->cache : NULL};
     GN_TRY(read_mode(o->mode, &e->opt.mode));
-    gn_status *s = gn_build_model(&e->arena, e->model, &e->opt, &e->build);
+    if (o->expect_nodes) {
+        low_hint *hint = GN_NEW(&e->arena, low_hint);
+        *hint = (low_hint){"g", o->expect_nodes, o->expect_nodes, o->expect_edges};
+        e->opt.n_hints = 1;
+        e->opt.hints = hint;
+    }
+    j.build = e->opt;
+    gn_status *s = start(e, o, &j);
     e->arena.oom = NULL;
     return s;
 }
@@ -70,7 +135,8 @@ static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_option
     gnnc_compile_options o;
     *out = NULL;
     GN_TRY(read_options(options, &o));
-    gnnc_executable *e = calloc(1, sizeof *e);
+    API_MEMORY(m->context);
+    gnnc_executable *e = gn_allocate_zeroed(sizeof *e);
     if (!e) GN_FAIL(GN_ERR_NOMEM, "out of memory: an executable");
     atomic_init(&e->users, 1);
     gn_arena_init(&e->arena);
@@ -91,52 +157,144 @@ gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *opti
     return api_out(new_executable(m, options, out));
 }
 
+/* Asking ------------------------------------------------------------------------------------------------------------ */
+
+static const gn_build *newest_build(const gnnc_executable *e)
+{
+    const gn_variant *v = gn_jit_newest(e->jit);
+    return v ? &v->build : e->build;
+}
+
 void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info)
 {
+    const gn_build *b = newest_build(e);
     gnnc_executable_info i = {.size = info->size,
                               .model = e->model->name,
                               .compile_ms = e->ms,
-                              .code_bytes = (int64_t)e->build.code.stats.code_bytes,
-                              .kernels = e->build.code.kernels,
-                              .distinct = e->build.code.distinct,
-                              .parameters = e->model->n_params};
-    memcpy(info, &i, info->size < sizeof i ? info->size : sizeof i);
+                              .code_bytes = 0,
+                              .kernels = b->code.kernels,
+                              .distinct = b->code.distinct,
+                              .parameters = e->model->n_params,
+                              .programs = gn_jit_count(e->jit),
+                              .recompiles = gn_jit_recompiles(e->jit)};
+    for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) {
+        i.code_bytes += (int64_t)v->build.code.stats.code_bytes;
+        i.cache_hits += v->build.code.hits;
+        i.cache_misses += v->build.code.misses;
+        i.all_compile_ms += v->ms;
+    }
+    memcpy(info, &i, api_least(info->size, sizeof i));
 }
 
-/* Emitting ---------------------------------------------------------------------------------------------------------- */
-
-static void print_program(const gn_compiled *c, bool kernels, gn_buf *out)
+static gn_status *describe_program(const gnnc_executable *e, int k, gnnc_program_info *info)
 {
-    if (!c) return;
-    if (!kernels) gir_print(c->gir, out);
-    for (int k = 0; kernels && k < c->n_kernels; k++) kir_print(c->kernels[k], out);
+    const gn_variant *v = gn_jit_newest(e->jit);
+    while (v && v->number != k) v = v->older;
+    if (!v) GN_FAIL(GN_ERR_USAGE, "there is no program %d: %d were compiled", k, gn_jit_count(e->jit));
+    gn_range nodes = v->guards.of[GN_DIM_NODES], edges = v->guards.of[GN_DIM_EDGES];
+    gnnc_program_info i = {.size = info->size,
+                           .eager = v->eager,
+                           .compile_ms = v->ms,
+                           .kernels = v->build.code.kernels,
+                           .nodes_least = nodes.least,
+                           .nodes_most = nodes.most,
+                           .edges_least = edges.least,
+                           .edges_most = edges.most,
+                           .reason = v->why};
+    if (*v->why) {
+        i.guard = gn_dim_name[v->guard];
+        i.guard_was = v->old;
+        i.guard_is = v->new;
+    }
+    memcpy(info, &i, api_least(info->size, sizeof i));
+    return NULL;
+}
+
+gnnc_status *gnnc_executable_program(const gnnc_executable *e, int k, gnnc_program_info *info)
+{
+    return api_out(describe_program(e, k, info));
+}
+
+/* Text -------------------------------------------------------------------------------------------------------------- */
+
+static gn_status *give_text(const gn_buf *b, char **text)
+{
+    *text = malloc(b->n + 1);
+    if (!*text) GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes of text", b->n + 1);
+    memcpy(*text, b->p, b->n + 1);
+    return NULL;
 }
 
 static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char *stage, char **text)
 {
+    static const char *const names[] = {"gir", "kir", "llvm", "asm", "ast"}; /* as gn_stage, but for the last */
+    enum { AST = 4, STAGES = 5 };
     API_GUARD(a);
     gn_buf b = {.arena = a};
-    bool ast = !strcmp(stage, "ast"), gir = !strcmp(stage, "gir"), kir = !strcmp(stage, "kir");
-    if (!ast && !gir && !kir) GN_FAIL(GN_ERR_USAGE, "there is no stage '%s': ast, gir and kir are", stage);
-    const gn_unit *u[] = {&e->build.eval, &e->build.step, &e->build.val_loss};
-    if (ast) gn_ast_print(e->module->ast, &b);
-    for (int k = 0; !ast && k < 3; k++) {
-        print_program(u[k]->prepare_code, kir, &b);
-        print_program(u[k]->code, kir, &b);
+    int k = 0;
+    while (k < STAGES && strcmp(stage, names[k]) != 0) k++;
+    if (k == STAGES) {
+        const char *near = gn_nearest(stage, names, STAGES);
+        GN_FAIL(GN_ERR_USAGE, "there is no stage '%s'%s%s%s: it is one of ast, gir, kir, llvm and asm", stage,
+                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
     gn_buf_add(&b, "");
-    *text = malloc(b.n + 1);
-    if (!*text) GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes of text", b.n + 1);
-    memcpy(*text, b.p, b.n + 1);
-    return NULL;
+    if (k == AST)
+        gn_ast_print(e->module->ast, &b);
+    else
+        GN_TRY(gn_build_emit(newest_build(e), e->opt.mode, (gn_stage)k, &b));
+    return give_text(&b, text);
 }
 
 gnnc_status *gnnc_executable_emit(const gnnc_executable *e, const char *stage, char **text)
 {
     gn_arena a;
+    API_MEMORY(api_context(e));
     *text = NULL;
     gn_arena_init(&a);
     gn_status *s = print_stage(e, &a, stage, text);
+    gn_arena_free(&a);
+    return api_out(s);
+}
+
+/* What the compiler decided, program by program. */
+static void explain_program(const gn_variant *v, gn_buf *b)
+{
+    gn_named_program u[GN_BUILD_PROGRAMS];
+    int n = gn_build_named(&v->build, u);
+    gn_buf_printf(b, "\nprogram %d%s, compiled in %.1f ms, %d kernels\n  guards: ", v->number,
+                  v->eager ? " (eager)" : "", v->ms, v->build.code.kernels);
+    gn_guards_print(&v->guards, b);
+    gn_buf_printf(b, "\n%s%s%s", *v->why ? "  because: " : "", v->why, *v->why ? "\n" : "");
+    for (int k = 0; k < n; k++) {
+        gn_buf_printf(b, "%s: %u operators in %u regions\n", u[k].name, u[k].code->gir->nodes.n - 1,
+                      u[k].code->f->regions.n);
+        gn_fusion_print(u[k].code->f, b);
+    }
+    for (uint32_t k = 0; k < v->build.notes.n; k++) {
+        const gn_pass_note *p = &v->build.notes.p[k];
+        gn_buf_printf(b, "pass %s on %s: %d values to %d\n", p->pass, p->program, p->before, p->after);
+    }
+}
+
+static gn_status *print_explanation(const gnnc_executable *e, gn_arena *a, char **text)
+{
+    API_GUARD(a);
+    gn_buf b = {.arena = a};
+    gn_buf_printf(&b, "model %s, mode %s\n", e->model->name, gn_mode_name[e->opt.mode]);
+    for (int k = 0; k < e->model->n_defaults; k++) gn_buf_printf(&b, "  %s\n", e->model->defaults_used[k]);
+    gn_buf_printf(&b, "%d programs, %d recompilations\n", gn_jit_count(e->jit), gn_jit_recompiles(e->jit));
+    for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) explain_program(v, &b);
+    return give_text(&b, text);
+}
+
+gnnc_status *gnnc_executable_explain(const gnnc_executable *e, char **text)
+{
+    gn_arena a;
+    API_MEMORY(api_context(e));
+    *text = NULL;
+    gn_arena_init(&a);
+    gn_status *s = print_explanation(e, &a, text);
     gn_arena_free(&a);
     return api_out(s);
 }

@@ -1,7 +1,8 @@
 /* Modules and graphs. */
 #include "api/api.h"
 
-#include <stdlib.h>
+#include "runtime/memory.h"
+
 #include <string.h>
 
 /* Modules ----------------------------------------------------------------------------------------------------------- */
@@ -9,8 +10,13 @@
 void api_release_module(gnnc_module *m)
 {
     if (!m || atomic_fetch_sub(&m->users, 1) != 1) return;
-    gn_arena_free(&m->arena);
-    free(m);
+    gnnc_context *c = m->context;
+    {
+        API_MEMORY(c);
+        gn_arena_free(&m->arena);
+        gn_release(m);
+    }
+    api_release_context(c);
 }
 
 void gnnc_module_free(gnnc_module *m) { api_release_module(m); }
@@ -22,17 +28,20 @@ static gn_status *parse(gnnc_module *m, const char *text, size_t n, const char *
     if (!text) GN_TRY(gn_read_model(&m->arena, name, &text, &n));
     text = gn_arena_strndup(&m->arena, text, n);
     name = gn_arena_strdup(&m->arena, name);
-    gn_status *s = gn_parse(&m->arena, text, n, name, &m->ast);
+    const gn_listener *l = m->context && m->context->opt.diagnostic ? &m->context->listener : NULL;
+    gn_status *s = gn_parse_heard(&m->arena, text, n, name, l, &m->ast);
     m->arena.oom = NULL;
     return s;
 }
 
-static gn_status *new_module(const char *text, size_t n, const char *name, gnnc_module **out)
+static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, const char *name, gnnc_module **out)
 {
     *out = NULL;
-    gnnc_module *m = calloc(1, sizeof *m);
+    API_MEMORY(c);
+    gnnc_module *m = gn_allocate_zeroed(sizeof *m);
     if (!m) GN_FAIL(GN_ERR_NOMEM, "out of memory: a module");
     atomic_init(&m->users, 1);
+    m->context = api_keep_context(c);
     gn_arena_init(&m->arena);
     gn_status *s = parse(m, text, n, name);
     if (s)
@@ -42,20 +51,28 @@ static gn_status *new_module(const char *text, size_t n, const char *name, gnnc_
     return s;
 }
 
-gnnc_status *gnnc_module_parse(const char *text, size_t n, const char *name, gnnc_module **out)
+gnnc_status *gnnc_module_parse(const gnnc_context *c, const char *text, size_t n, const char *name, gnnc_module **out)
 {
-    return api_out(new_module(text ? text : "", text ? n : 0, name ? name : "<model>", out));
+    return api_out(new_module(c, text ? text : "", text ? n : 0, name ? name : "<model>", out));
 }
 
-gnnc_status *gnnc_module_read(const char *path, gnnc_module **out) { return api_out(new_module(NULL, 0, path, out)); }
+gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path, gnnc_module **out)
+{
+    return api_out(new_module(c, NULL, 0, path, out));
+}
 
 /* Graphs ------------------------------------------------------------------------------------------------------------ */
 
 void api_release_graph(gnnc_graph *g)
 {
     if (!g || atomic_fetch_sub(&g->users, 1) != 1) return;
-    gn_graph_free(g->graph);
-    free(g);
+    gnnc_context *c = g->context;
+    {
+        API_MEMORY(c);
+        gn_graph_free(g->graph);
+        gn_release(g);
+    }
+    api_release_context(c);
 }
 
 void gnnc_graph_free(gnnc_graph *g) { api_release_graph(g); }
@@ -70,7 +87,7 @@ static int64_t index_at(gnnc_index index, const void *p, int64_t k)
 /* 64-bit copies of an edge list, in one block. */
 static gn_status *widen(int64_t n, gnnc_index index, const void *src, const void *dst, int64_t **out)
 {
-    *out = n < INT64_MAX / 16 ? malloc((size_t)n * 16 + 16) : NULL;
+    *out = n < INT64_MAX / 16 ? gn_allocate((size_t)n * 16 + 16, GN_ALIGN) : NULL;
     if (!*out) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)n);
     for (int64_t k = 0; k < n; k++) {
         (*out)[k] = index_at(index, src, k);
@@ -79,11 +96,13 @@ static gn_status *widen(int64_t n, gnnc_index index, const void *src, const void
     return NULL;
 }
 
-static gn_status *new_graph(int64_t nodes, int64_t edges, const int64_t *src, const int64_t *dst, gnnc_graph **out)
+static gn_status *new_graph(const gnnc_context *c, int64_t nodes, int64_t edges, const int64_t *src, const int64_t *dst,
+                            gnnc_graph **out)
 {
-    gnnc_graph *g = calloc(1, sizeof *g);
+    gnnc_graph *g = gn_allocate_zeroed(sizeof *g);
     if (!g) GN_FAIL(GN_ERR_NOMEM, "out of memory: a graph");
     atomic_init(&g->users, 1);
+    g->context = api_keep_context(c);
     gn_status *s = gn_graph_from_coo(nodes, nodes, edges, src, dst, &g->graph);
     if (s)
         api_release_graph(g);
@@ -92,30 +111,33 @@ static gn_status *new_graph(int64_t nodes, int64_t edges, const int64_t *src, co
     return s;
 }
 
-static gn_status *from_coo(int64_t nodes, int64_t edges, gnnc_index index, const void *src, const void *dst,
-                           gnnc_graph **out)
+static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, gnnc_index index, const void *src,
+                           const void *dst, gnnc_graph **out)
 {
+    API_MEMORY(c);
     *out = NULL;
     if (nodes < 0 || edges < 0)
         GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes and %lld edges", (long long)nodes, (long long)edges);
     if (edges && (!src || !dst)) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their ends", (long long)edges);
-    if (index == GNNC_INT64) return new_graph(nodes, edges, src, dst, out);
+    if (index == GNNC_INT64) return new_graph(c, nodes, edges, src, dst, out);
     if (index != GNNC_INT32) GN_FAIL(GN_ERR_USAGE, "there is no index type %d", (int)index);
     int64_t *wide;
     GN_TRY(widen(edges, index, src, dst, &wide));
-    gn_status *s = new_graph(nodes, edges, wide, wide + edges, out);
-    free(wide);
+    gn_status *s = new_graph(c, nodes, edges, wide, wide + edges, out);
+    gn_release(wide);
     return s;
 }
 
-gnnc_status *gnnc_graph_from_coo(int64_t n_nodes, int64_t n_edges, gnnc_index index, const void *src, const void *dst,
-                                 gnnc_graph **out)
+gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t n_edges, gnnc_index index,
+                                 const void *src, const void *dst, gnnc_graph **out)
 {
-    return api_out(from_coo(n_nodes, n_edges, index, src, dst, out));
+    return api_out(from_coo(c, n_nodes, n_edges, index, src, dst, out));
 }
 
-static gn_status *from_csr(int64_t nodes, gnnc_index index, const void *row, const void *src, gnnc_graph **out)
+static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index index, const void *row, const void *src,
+                           gnnc_graph **out)
 {
+    API_MEMORY(c);
     *out = NULL;
     if (nodes < 0) GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes", (long long)nodes);
     if (index != GNNC_INT32 && index != GNNC_INT64) GN_FAIL(GN_ERR_USAGE, "there is no index type %d", (int)index);
@@ -128,19 +150,20 @@ static gn_status *from_csr(int64_t nodes, gnnc_index index, const void *row, con
                     (long long)index_at(index, row, v + 1), (long long)index_at(index, row, v));
     int64_t edges = index_at(index, row, nodes);
     if (edges && !src) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their sources", (long long)edges);
-    int64_t *wide = edges < INT64_MAX / 16 ? malloc((size_t)edges * 16 + 16) : NULL;
+    int64_t *wide = edges < INT64_MAX / 16 ? gn_allocate((size_t)edges * 16 + 16, GN_ALIGN) : NULL;
     if (!wide) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)edges);
     for (int64_t v = 0; v < nodes; v++)
         for (int64_t k = index_at(index, row, v); k < index_at(index, row, v + 1); k++) {
             wide[k] = index_at(index, src, k);
             wide[edges + k] = v;
         }
-    gn_status *s = new_graph(nodes, edges, wide, wide + edges, out);
-    free(wide);
+    gn_status *s = new_graph(c, nodes, edges, wide, wide + edges, out);
+    gn_release(wide);
     return s;
 }
 
-gnnc_status *gnnc_graph_from_csr(int64_t n_nodes, gnnc_index index, const void *row, const void *src, gnnc_graph **out)
+gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_index index, const void *row,
+                                 const void *src, gnnc_graph **out)
 {
-    return api_out(from_csr(n_nodes, index, row, src, out));
+    return api_out(from_csr(c, n_nodes, index, row, src, out));
 }

@@ -4,7 +4,8 @@
  * a graph has changed since.  Data of the same size at another address is only pointed to. */
 #include "api/api.h"
 
-#include <stdlib.h>
+#include "runtime/memory.h"
+
 #include <string.h>
 
 enum { INFER, STEP };
@@ -15,33 +16,38 @@ void api_unbind(gnnc_run *r)
         gn_unit_release(&r->unit[k]);
         r->bound[k] = false;
     }
+    api_drop_padding(r);
     r->inferred = false;
 }
 
 void gnnc_run_free(gnnc_run *r)
 {
     if (!r) return;
-    api_unbind(r);
-    for (int k = 0; k < r->n_data; k++) {
-        free(r->data[k].name);
-        free(r->data[k].own);
-        free(r->data[k].sorted);
+    gnnc_executable *e = r->exe;
+    {
+        API_MEMORY(api_context(e));
+        api_unbind(r);
+        for (int k = 0; k < r->n_data; k++) {
+            gn_release(r->data[k].name);
+            gn_release(r->data[k].own);
+            gn_release(r->data[k].sorted);
+        }
+        gn_release(r->data);
+        gn_release(r->copied);
+        gn_graph_free(r->pattern);
+        if (r->pool) gn_pool_free(r->pool);
+        api_release_graph(r->graph);
+        api_release_state(r->state);
+        gn_release(r);
     }
-    free(r->data);
-    free(r->copied);
-    gn_graph_free(r->pattern);
-    if (r->pool) gn_pool_free(r->pool);
-    api_release_graph(r->graph);
-    api_release_state(r->state);
-    api_release_executable(r->exe);
-    free(r);
+    api_release_executable(e);
 }
 
 static bool same_weights(const gnnc_executable *e, const gnnc_state *s)
 {
     gn_state want;
     gn_state_init(&want);
-    gn_status *status = e == s->exe ? NULL : gn_model_add_state(e->model, &e->build, &want);
+    gn_status *status = e == s->exe ? NULL : gn_model_add_state(e->model, e->build, &want);
     bool same = !status;
     for (int k = 0; same && k < want.n; k++) {
         const gn_state_tensor *a = &want.tensors[k], *b = gn_state_find(&s->state, a->name);
@@ -52,21 +58,33 @@ static bool same_weights(const gnnc_executable *e, const gnnc_state *s)
     return same;
 }
 
+/* The code of a program; nothing is bound yet. */
+static void take_units(gnnc_run *r, const gn_build *b)
+{
+    r->unit[INFER] = b->eval;
+    r->unit[STEP] = b->step;
+}
+
 static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
 {
     *out = NULL;
     gnnc_run_options o = {0};
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     if (o.threads < 0) GN_FAIL(GN_ERR_USAGE, "a run of %d threads", o.threads);
+    gn_stance stance = e->stance;
+    if (o.stance) GN_TRY(gn_stance_by_name(o.stance, &stance));
+    API_MEMORY(api_context(e));
+    if (api_context(e) != api_context(s->exe))
+        GN_FAIL(GN_ERR_USAGE, "the state is of another context than the executable");
     if (!same_weights(e, s)) GN_FAIL(GN_ERR_USAGE, "the state was made for another executable, with other weights");
-    gnnc_run *r = calloc(1, sizeof *r);
+    gnnc_run *r = gn_allocate_zeroed(sizeof *r);
     if (!r) GN_FAIL(GN_ERR_NOMEM, "out of memory: a run");
     r->exe = (gnnc_executable *)(uintptr_t)e;
     r->state = s;
     atomic_fetch_add(&r->exe->users, 1);
     atomic_fetch_add(&s->users, 1);
-    r->unit[INFER] = e->build.eval;
-    r->unit[STEP] = e->build.step;
+    r->stance = stance;
+    take_units(r, e->build);
     gn_status *status = gn_pool_new(o.threads > 1 ? o.threads : 1, &r->pool);
     if (status)
         gnnc_run_free(r);
@@ -87,10 +105,10 @@ static gn_status *make_dense(gnnc_run *r)
 {
     const gn_graph *g = r->pattern;
     int64_t n, cols = g->n_src;
-    api_data now = {.elem = GN_F32, .rows = g->n_dst, .row_elems = cols};
-    if (__builtin_mul_overflow(g->n_dst, cols, &n) || n > INT64_MAX / 16 ||
-        posix_memalign(&now.own, 64, (size_t)n * sizeof(float) + 64))
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: dense x of %lld x %lld", (long long)g->n_dst, (long long)cols);
+    api_data now = {.elem = GN_F32, .rows = g->n_dst, .row_elems = cols, .on_nodes = true};
+    if (!__builtin_mul_overflow(g->n_dst, cols, &n) && n < INT64_MAX / 16)
+        now.own = gn_allocate((size_t)n * sizeof(float) + 64, GN_ALIGN);
+    if (!now.own) GN_FAIL(GN_ERR_NOMEM, "out of memory: dense x of %lld x %lld", (long long)g->n_dst, (long long)cols);
     float *to = now.data = now.own;
     memset(to, 0, (size_t)n * sizeof(float));
     for (int64_t v = 0; v < g->n_dst; v++) {
@@ -110,8 +128,8 @@ static gn_status *sort_edges(const gnnc_run *r, api_data *d)
         GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld edges", d->name, (long long)d->rows,
                 (long long)g->n_edge);
     if (d->sorted) return NULL;
-    if (posix_memalign(&d->sorted, 64, (size_t)(d->rows * bytes) + 64))
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", d->name);
+    d->sorted = gn_allocate((size_t)(d->rows * bytes) + 64, GN_ALIGN);
+    if (!d->sorted) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", d->name);
     gn_graph_edges_in(g, bytes, d->data, d->sorted);
     return NULL;
 }
@@ -131,27 +149,62 @@ static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
     return NULL;
 }
 
+/* The program that fits the graph; units that are bound have it already. */
+static gn_status *choose_program(gnnc_run *r)
+{
+    gn_sizes s = {{r->graph->graph->n_dst, r->graph->graph->n_edge}};
+    const gn_variant *v = NULL;
+    for (int k = 0; k < API_UNITS; k++)
+        if (r->bound[k]) return NULL;
+    GN_TRY(api_pad(r, &s));
+    GN_TRY(gn_jit_get(r->exe->jit, &s, r->stance, &v));
+    if (v != r->variant) take_units(r, &v->build);
+    r->variant = v;
+    return NULL;
+}
+
+/* The tensors that there are, for binding. */
+static int list_data(const gnnc_run *r, gn_binding *b)
+{
+    int n = 0;
+    for (int k = 0; k < r->n_data; k++) {
+        const api_data *d = &r->data[k];
+        if (!d->data) continue;
+        void *data = d->on_edges ? d->sorted : r->padded && d->on_nodes ? d->padded : d->data;
+        int64_t rows = !r->padded    ? d->rows
+                       : d->on_nodes ? r->padded->n_dst
+                       : d->on_edges ? r->padded->n_edge
+                                     : d->rows;
+        b[n++] = (gn_binding){d->name, d->elem, rows, d->row_elems, data};
+    }
+    if (r->padded) b[n++] = (gn_binding){GN_VALID_ROWS, GN_BOOL, r->padded->n_dst, 1, r->valid};
+    return n;
+}
+
 static gn_status *make_instances(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
     if (!r->graph) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
+    GN_TRY(choose_program(r));
     api_data *x = api_find_data(r, "x");
-    if (gn_unit_reads(u, GN_SLOT_INPUT, "x") && r->pattern && !(x && x->data)) GN_TRY(make_dense(r));
+    if (gn_unit_reads(u, GN_SLOT_INPUT, "x") && r->pattern && !(x && x->data)) {
+        GN_TRY(make_dense(r));
+        GN_TRY(choose_program(r)); /* new data drops what was added for the old */
+    }
     GN_TRY(check_bound(r, u));
     for (int k = 0; k < r->n_data; k++)
-        if (r->data[k].data && r->data[k].on_edges) GN_TRY(sort_edges(r, &r->data[k]));
-    gn_binding *b = calloc((size_t)(r->n_data + r->state->state.n + gn_unit_kept(u)) + 1, sizeof *b);
+        if (r->data[k].data && r->data[k].on_edges && !r->padded) GN_TRY(sort_edges(r, &r->data[k]));
+    GN_TRY(api_pad_rows(r));
+    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + r->state->state.n + gn_unit_kept(u) + 2) * sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
-    int n = 0;
-    for (int k = 0; k < r->n_data; k++) {
-        const api_data *d = &r->data[k];
-        if (d->data) b[n++] = (gn_binding){d->name, d->elem, d->rows, d->row_elems, d->on_edges ? d->sorted : d->data};
-    }
+    int n = list_data(r, b);
     gn_state_bindings(&r->state->state, b + n);
     n += r->state->state.n;
-    gn_graph_binding g[2] = {{"g", r->graph->graph}, {"x", r->pattern}};
+    gn_graph_binding g[2] = {{"g", r->padded ? r->padded : r->graph->graph},
+                             {"x", r->padded_pattern ? r->padded_pattern : r->pattern}};
     gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, r->pool, r->unit[!which].instance);
-    free(b);
+    gn_release(b);
+    r->bindings++;
     r->bound[which] = !s;
     return s;
 }
@@ -159,13 +212,18 @@ static gn_status *make_instances(gnnc_run *r, int which)
 static gn_status *run(gnnc_run *r, int which)
 {
     r->inferred = false;
-    if (!r->bound[which]) GN_TRY(make_instances(r, which));
+    if (!r->bound[which])
+        GN_TRY(make_instances(r, which));
+    else
+        GN_TRY(api_pad_rows(r));
     gn_instance_run(r->unit[which].instance);
+    r->calls[which]++;
     return NULL;
 }
 
 gnnc_status *gnnc_run_infer(gnnc_run *r)
 {
+    API_MEMORY(api_context(r->exe));
     gn_status *s = run(r, INFER);
     r->inferred = !s;
     return api_out(s);
@@ -175,6 +233,7 @@ gnnc_status *gnnc_run_step(gnnc_run *r, double *loss)
 {
     if (!r->unit[STEP].code)
         return api_out(GN_ERROR(GN_ERR_USAGE, "the executable was compiled without `train`: it has no training step"));
+    API_MEMORY(api_context(r->exe));
     gn_status *s = run(r, STEP);
     const float *value = s ? NULL : gn_instance_output(r->unit[STEP].instance, "loss", NULL);
     if (loss && value) *loss = (double)*value;
@@ -195,12 +254,10 @@ static const gir_type *output_type(const gnnc_run *r, const char *name)
 /* Results on edges lie in the graph's order: a copy in the user's. */
 static gn_status *copy_edges(gnnc_run *r, const void *from, int64_t row_bytes, void **out)
 {
-    const gn_graph *g = r->graph->graph;
-    free(r->copied);
-    if (posix_memalign(&r->copied, 64, (size_t)(g->n_edge * row_bytes) + 64)) {
-        r->copied = NULL;
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: results on edges");
-    }
+    const gn_graph *g = r->padded ? r->padded : r->graph->graph;
+    gn_release(r->copied);
+    r->copied = gn_allocate((size_t)(g->n_edge * row_bytes) + 64, GN_ALIGN);
+    if (!r->copied) GN_FAIL(GN_ERR_NOMEM, "out of memory: results on edges");
     gn_graph_edges_out(g, row_bytes, from, r->copied);
     *out = r->copied;
     return NULL;
@@ -214,16 +271,22 @@ static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
     int64_t elems = 0, row = gir_row_elems(t);
     void *data = (void *)(uintptr_t)gn_instance_output(r->unit[INFER].instance, name, &elems);
     int rank = 0;
-    if (t->space) r->shape[rank++] = elems / row;
+    if (t->space) r->shape[rank++] = row ? elems / row : 0;
     for (int d = 0; d < t->rank; d++) r->shape[rank++] = t->dim[d];
-    if (t->space && r->exe->model->eval->spaces.p[t->space].kind == GIR_EDGE)
-        GN_TRY(copy_edges(r, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), &data));
+    gir_space_kind kind = r->exe->model->eval->spaces.p[t->space].kind;
+    if (r->padded && (kind == GIR_NODE || kind == GIR_EDGE)) /* what was added comes last */
+        r->shape[0] = kind == GIR_NODE ? r->graph->graph->n_dst : r->graph->graph->n_edge;
+    if (t->space && kind == GIR_EDGE) GN_TRY(copy_edges(r, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), &data));
     *view = (DLTensor){
         .data = data, .device = {kDLCPU, 0}, .ndim = rank, .dtype = api_type((gn_elem)t->elem), .shape = r->shape};
     return NULL;
 }
 
-gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view) { return api_out(output(r, name, view)); }
+gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
+{
+    API_MEMORY(api_context(r->exe));
+    return api_out(output(r, name, view));
+}
 
 int64_t gnnc_run_bytes(const gnnc_run *r)
 {
@@ -232,9 +295,26 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
         int64_t size = r->data[k].rows * r->data[k].row_elems * (int64_t)gn_elem_size(r->data[k].elem);
         bytes += (r->data[k].own ? size : 0) + (r->data[k].sorted ? size : 0);
     }
+    if (r->padded) bytes += gn_graph_bytes(r->padded);
     for (int k = 0; k < API_UNITS; k++) {
         if (r->unit[k].instance) bytes += gn_instance_owned_bytes(r->unit[k].instance);
         if (r->unit[k].prepare) bytes += gn_instance_owned_bytes(r->unit[k].prepare);
     }
     return bytes;
+}
+
+void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info)
+{
+    gnnc_run_info i = {.size = info->size,
+                       .inferences = r->calls[INFER],
+                       .steps = r->calls[STEP],
+                       .bindings = r->bindings,
+                       .bytes = gnnc_run_bytes(r),
+                       .program = r->variant ? r->variant->number : -1,
+                       .eager = r->variant && r->variant->eager};
+    if (r->padded) {
+        i.padded_nodes = r->padded->n_dst - r->graph->graph->n_dst;
+        i.padded_edges = r->padded->n_edge - r->graph->graph->n_edge;
+    }
+    memcpy(info, &i, api_least(info->size, sizeof i));
 }

@@ -12,9 +12,13 @@ static const char format_key[] = "gnnc_state", format[] = "1";
 void api_release_state(gnnc_state *s)
 {
     if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;
-    gn_state_free(&s->state);
-    api_release_executable(s->exe);
-    free(s);
+    gnnc_executable *e = s->exe;
+    {
+        API_MEMORY(api_context(e));
+        gn_state_free(&s->state);
+        gn_release(s);
+    }
+    api_release_executable(e);
 }
 
 void gnnc_state_free(gnnc_state *s) { api_release_state(s); }
@@ -22,13 +26,14 @@ void gnnc_state_free(gnnc_state *s) { api_release_state(s); }
 static gn_status *new_state(const gnnc_executable *e, uint64_t seed, gnnc_state **out)
 {
     *out = NULL;
-    gnnc_state *s = calloc(1, sizeof *s);
+    API_MEMORY(api_context(e));
+    gnnc_state *s = gn_allocate_zeroed(sizeof *s);
     if (!s) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state");
     atomic_init(&s->users, 1);
     gn_state_init(&s->state);
     s->exe = (gnnc_executable *)(uintptr_t)e;
     atomic_fetch_add(&s->exe->users, 1);
-    gn_status *status = gn_model_add_state(e->model, &e->build, &s->state);
+    gn_status *status = gn_model_add_state(e->model, e->build, &s->state);
     if (!status) status = gn_model_reset(e->model, &s->state, seed);
     if (status)
         api_release_state(s);

@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include "base/alloc.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +11,7 @@ enum { ALIGN = 16, CHUNK = 64 * 1024 };
 
 typedef struct gn_arena_chunk {
     struct gn_arena_chunk *next;
+    const gn_allocator *from;
     size_t size;
 } chunk;
 
@@ -18,7 +21,9 @@ void gn_arena_free(gn_arena *a)
 {
     for (chunk *c = a->chunks, *next; c; c = next) {
         next = c->next;
-        free(c);
+        const gn_allocator *before = gn_allocator_use(c->from);
+        gn_release(c);
+        gn_allocator_use(before);
     }
     gn_arena_init(a);
 }
@@ -36,8 +41,9 @@ static void grow(gn_arena *a, size_t need)
     size_t size = a->total < CHUNK ? CHUNK : a->total < (16u << 20) ? a->total : (16u << 20);
     if (size < need) size = need;
     if (size > SIZE_MAX - header || (a->limit && a->total + size > a->limit)) out_of_memory(a, need);
-    chunk *c = malloc(header + size);
+    chunk *c = gn_allocate(header + size, ALIGN);
     if (!c) out_of_memory(a, need);
+    c->from = gn_allocator_now();
     c->next = a->chunks;
     c->size = size;
     a->chunks = c;

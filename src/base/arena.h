@@ -3,7 +3,7 @@
  * Passes allocate and never free.  An allocation that fails does not return: it jumps to the boundary that the owner
  * set with gn_arena_guard, which gives the memory back and reports GN_ERR_NOMEM.  So compiler code never checks for
  * NULL, and must keep nothing outside the arena that would leak over such a jump (the owner of the boundary does).
- * Not thread-safe: one thread at a time. */
+ * Memory comes from base/alloc.h, and goes back where it came from.  Not thread-safe: one thread at a time. */
 #ifndef GN_BASE_ARENA_H
 #define GN_BASE_ARENA_H
 

@@ -202,10 +202,15 @@ static gn_status *make_launches(assembler *z)
     return NULL;
 }
 
-/* Every end of every graph that is used must have the size of its space. */
+/* Every end of every graph that is used must have the size of its space, and so must its edges where it is known. */
 static gn_status *check_ends(assembler *z, gir_id g)
 {
     const gir_type *t = gir_type_of(z->p, g);
+    int64_t edges = z->p->spaces.p[t->edge].size;
+    if (edges >= 0) {
+        gn_size_check c = {.graph = z->graph_of[g], .end = GN_SYM_N_EDGE, .want = {.coef = edges, .sym = -1}};
+        GN_PUSH(z->arena, z->checks, c);
+    }
     for (int end = 0; end < 2; end++) {
         gir_space_id s = end == GIR_SRC ? t->src : t->dst;
         gn_size_check c = {.graph = z->graph_of[g], .end = end == GIR_SRC ? GN_SYM_N_SRC : GN_SYM_N_DST};

@@ -78,7 +78,11 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
     u->one_region = pick && pick->one_region >= 0 ? pick->one_region : gn_modes[z->opt.mode].one_region;
     u->threads = pick ? pick->threads : 0;
     gn_compile_options o = options_of(z, id, id != GN_UNIT_EVAL && z->opt.fixed);
-    gir_program *whole, *prepare, *rest;
+    gir_program *whole, *prepare, *rest, *masked;
+    if (z->opt.padded) {
+        GN_TRY(gn_pass_mask_rows(z->arena, p, &masked));
+        p = masked;
+    }
     o.pass.levels = levels;
     GN_TRY(gn_passes_run(z->arena, p, &o.pass, &z->out->pass_count, &whole));
     o.pass.levels = 0;

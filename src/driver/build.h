@@ -42,6 +42,7 @@ typedef struct gn_build_options {
     bool sparse;     /* x is bound as CSR */
     bool train;      /* make the training step too, and the validation loss where the model wants one */
     bool fixed;      /* training: data are the same in every step; what depends on them alone is computed once */
+    bool padded;     /* graphs have rows for their size alone: see passes/mask_rows.c */
     bool sanitize;   /* bounds checks in generated code */
     bool no_code;    /* no machine code: nothing can be run */
     bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
@@ -90,6 +91,18 @@ gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss);
 
 /* The loss program with gradients and optimizer. */
 GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out);
+
+/* emit.c ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct gn_named_program {
+    const char *name; /* "eval", "step_prepare", ... */
+    const gn_compiled *code;
+} gn_named_program;
+int gn_build_named(const gn_build *b, gn_named_program out[GN_BUILD_PROGRAMS]); /* those that there are */
+
+/* A stage of all programs, appended to `out`: text, but for objects. GN_ERR_BACKEND: built without LLVM. */
+typedef enum gn_stage { GN_STAGE_GIR, GN_STAGE_KIR, GN_STAGE_LLVM, GN_STAGE_ASM, GN_STAGE_OBJ } gn_stage;
+GN_NODISCARD gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_stage stage, gn_buf *out);
 
 /* bind.c ---------------------------------------------------------------------------------------------------------- */
 

@@ -22,6 +22,19 @@ static gn_status *read_text(gn_session *s, const char **text, size_t *n)
     return gn_read_model(s->arena, s->opt.path, text, n);
 }
 
+gn_sizes gn_session_sizes(const gn_session *s) { return (gn_sizes){{s->data->n_nodes, s->data->n_edges}}; }
+
+/* Sizes that are compiled in, before anything is. */
+static gn_status *specialise(gn_session *s)
+{
+    gn_sizes sizes = gn_session_sizes(s);
+    GN_TRY(gn_guards_first(s->opt.dynamic, &s->opt.ranges, &sizes, &s->guards));
+    gn_specialise(s->model->eval, &s->guards);
+    gn_specialise(s->model->loss, &s->guards);
+    gn_specialise(s->model->val_loss, &s->guards);
+    return NULL;
+}
+
 static gn_status *front_end(gn_session *s)
 {
     const char *text;
@@ -34,6 +47,7 @@ static gn_status *front_end(gn_session *s)
                            .edge_dim = s->data->edge_dim,
                            .has_edge_weight = s->data->edge_weight != NULL};
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
+    GN_TRY(specialise(s));
     s->frontend_ms = gn_now_ms() - t0;
     return NULL;
 }

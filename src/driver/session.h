@@ -6,6 +6,7 @@
 #define GN_DRIVER_SESSION_H
 
 #include "driver/build.h"
+#include "driver/jit.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/metrics.h"
 #include "runtime/reorder.h"
@@ -30,6 +31,8 @@ typedef struct gn_session_options {
     bool sanitize;           /* bounds checks in generated code */
     bool train;              /* make the training step too */
     bool keep_static;        /* training: what depends on graph and data alone is computed once */
+    gn_dynamic dynamic;      /* GN_DYNAMIC_TRUE: the data's sizes are left open; else they are compiled in */
+    gn_guards ranges;        /* that they are declared to be in; all 0: any */
     bool no_code;            /* for --emit: no machine code, nothing can be run */
     bool objects;            /* with no_code: machine code as objects */
     const char *cpu;         /* that is compiled for; NULL: this one */
@@ -52,6 +55,7 @@ typedef struct gn_session {
     gn_dataset *data;
     gn_ast *ast;
     gn_model *model;
+    gn_guards guards; /* what its programs are compiled for */
     gn_graph *graph, *x_pattern;
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
     gn_state state;
@@ -66,6 +70,8 @@ typedef struct gn_session {
 
 GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);
 void gn_session_free(gn_session *s); /* NULL is fine */
+
+gn_sizes gn_session_sizes(const gn_session *s); /* of the data, for guards */
 
 /* Fresh weights and counters. */
 GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);

@@ -158,6 +158,7 @@ typedef struct ast_decl {
 
 struct gn_ast {
     const gn_source *src;
+    const gn_listener *listener; /* of diagnostics, for elaboration; NULL: nobody */
     GN_VEC(ast_decl *) decls;
 };
 

@@ -132,6 +132,12 @@ static void report(gn_diags *d, const gn_source *s, gn_span at, const char *kind
     gn_buf_printf(&d->text, "%s:%u:%u: %s: ", s->name, (unsigned)line, (unsigned)col, kind);
     add_clean(&d->text, message, shown);
     gn_buf_add(&d->text, shown < n ? "...\n" : "\n");
+    if (d->listener) {
+        gn_buf clean = {.arena = d->arena};
+        gn_buf_add(&clean, "");
+        add_clean(&clean, message, shown);
+        d->listener->hear(d->listener->ctx, strcmp(kind, "note") == 0, s->name, line, col, clean.p);
+    }
     excerpt(d, s, at);
 }
 

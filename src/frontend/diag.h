@@ -6,6 +6,8 @@
 #include "base/map.h"
 #include "base/status.h"
 
+#include <stdbool.h>
+
 /* A source text.  Spans are bytes of it. */
 typedef struct gn_source {
     const char *name; /* as diagnostics show it */
@@ -25,8 +27,15 @@ void gn_source_position(const gn_source *s, uint32_t at, uint32_t *line,
 
 enum { GN_MAX_ERRORS = 20 }; /* shown */
 
+/* Hears of each as it is found, once. `message` has no line feed. */
+typedef struct gn_listener {
+    void (*hear)(void *ctx, bool note, const char *file, uint32_t line, uint32_t column, const char *message);
+    void *ctx;
+} gn_listener;
+
 typedef struct gn_diags {
     gn_arena *arena;
+    const gn_listener *listener; /* NULL: nobody listens */
     gn_buf text;
     gn_map seen; /* errors already reported: a loop's body fails the same way every time round */
     int errors;

@@ -44,6 +44,7 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     E->ast = ast;
     E->shape = shape;
     gn_diags_init(d, a);
+    d->listener = ast->listener;
     gn_map_init(&E->decl_index, a);
     gn_map_init(&E->param_index, a);
     gn_map_init(&E->file_names, a);
@@ -114,6 +115,7 @@ static gn_status *define_value(elab *E, const ast_formal *f, const value *given,
     gn_diags d, *outer = E->diags;
     const char *why = NULL;
     gn_diags_init(&d, E->arena);
+    d.listener = outer->listener;
     *out = val_string(gn_arena_strdup(E->arena, def->value));
     if (!string) {
         const gn_source *src =

@@ -10,12 +10,16 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "frontend/diag.h"
 #include "ir/gir.h"
 #include "ir/train.h"
 
 typedef struct gn_ast gn_ast;
 
 GN_NODISCARD gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const char *file, gn_ast **out);
+/* The listener (may be NULL) hears of what is wrong, now and when the tree is elaborated; it must live as long. */
+GN_NODISCARD gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file,
+                                       const gn_listener *listener, gn_ast **out);
 void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
 
 /* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which inputs exist. */

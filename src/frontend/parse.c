@@ -209,12 +209,20 @@ static void report_twins(gn_arena *a, gn_diags *d, const gn_ast *ast)
 
 gn_status *gn_parse(gn_arena *a, const char *text, size_t n, const char *file, gn_ast **out)
 {
+    return gn_parse_heard(a, text, n, file, NULL, out);
+}
+
+gn_status *gn_parse_heard(gn_arena *a, const char *text, size_t n, const char *file, const gn_listener *listener,
+                          gn_ast **out)
+{
     *out = NULL;
     if (n > MAX_TEXT)
         GN_FAIL(GN_ERR_MODEL, "%s: %zu bytes are too long for a model: at most %d", file, n, (int)MAX_TEXT);
     gn_diags d;
     gn_diags_init(&d, a);
+    d.listener = listener;
     gn_ast *ast = GN_NEW(a, gn_ast);
+    ast->listener = listener;
     ast->src = gn_source_new(a, file, text, n);
     gn_tokens tokens = {0};
     gn_lex(a, &d, ast->src, &tokens);

@@ -86,6 +86,10 @@ bool gn_from_sparse(const gir_program *p, gir_id v, const gn_pass_options *opt, 
 GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs,
                                       gir_program **prepare, gir_program **rest);
 
+/* Rows that are there for the graph's size alone are left out of everything that sums over rows (mask_rows.c). */
+#define GN_VALID_ROWS "pad.valid"
+GN_NODISCARD gn_status *gn_pass_mask_rows(gn_arena *a, const gir_program *in, gir_program **out);
+
 /* Over the loop IR: cleans a kernel up and verifies it. */
 GN_NODISCARD gn_status *gn_pass_kir(kir_kernel *k);
 

@@ -52,6 +52,9 @@ ROOMS = (
     ("src/aot/", AHEAD, True),
     ("runtime/aot/", AHEAD, True),
     ("runtime/cpu", AHEAD, True),
+    ("src/driver/jit", (("test_api_dynamic", {}),), True),
+    ("src/passes/mask_rows", (("test_api_dynamic", {}),), True),
+    ("src/api/", (("test_api", {}), ("test_api_dynamic", {}), ("test_api_context", {})), True),
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
         *QUICK, *LONG), True),

@@ -1,6 +1,6 @@
 /* The public API: what gnnc.h says, as a program that embeds gnnc sees it. */
 /* timeout: 240 */
-#include "gnnc/gnnc.h"
+#include "unit/api_world.h"
 
 #include "runtime/memory.h"
 
@@ -10,127 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { F = 5, C = 3 };
-
-static const char plain[] = "model M(hidden = 4, p = 0.0) (g: graph, x: node[F]) -> node[C] {\n"
-                            "  a = GCNConv(hidden)\n  b = SAGEConv(C)\n"
-                            "  return b(g, relu(dropout(a(g, x), p)))\n}\n";
-static const char weighted[] = "model W() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n  return a(g, x)\n}\n";
-
-static void ok(gnnc_status *s) { ck_assert_msg(!s, "%s", gnnc_status_message(s)); }
-
-static void refused(gnnc_status *s, gnnc_code code, const char *words)
-{
-    ck_assert_msg(s != NULL, "accepted, where \"%s\" was expected", words);
-    ck_assert_msg(gnnc_status_code(s) == code, "code %d: %s", (int)gnnc_status_code(s), gnnc_status_message(s));
-    ck_assert_msg(strstr(gnnc_status_message(s), words) != NULL, "\"%s\" does not say \"%s\"", gnnc_status_message(s),
-                  words);
-    gnnc_status_free(s);
-}
-
-/* Everything that a test needs of one model. */
-typedef struct bench {
-    gnnc_module *module;
-    gnnc_executable *exe;
-    gnnc_state *state;
-    gnnc_run *run;
-} bench;
-
-static bench set_up(const char *text, gnnc_compile_options o, int threads)
-{
-    bench b;
-    gnnc_run_options ro = {.size = sizeof ro, .threads = threads};
-    o.size = sizeof o;
-    o.features = F;
-    o.classes = C;
-    ok(gnnc_module_parse(text, strlen(text), "m.gnn", &b.module));
-    ok(gnnc_compile(b.module, &o, &b.exe));
-    ok(gnnc_state_new(b.exe, 7, &b.state));
-    ok(gnnc_run_new(b.exe, b.state, &ro, &b.run));
-    return b;
-}
-
-static void tear_down(bench *b)
-{
-    gnnc_module_free(b->module); /* in any order */
-    gnnc_executable_free(b->exe);
-    gnnc_state_free(b->state);
-    gnnc_run_free(b->run);
-}
-
-/* A graph with data, by seed. */
-typedef struct world {
-    int n, e;
-    int64_t rows[2], edges[1];
-    int32_t *src, *dst, *y;
-    float *x, *w;
-    uint8_t *mask;
-    gnnc_graph *g;
-} world;
-
-static uint32_t draw(uint32_t *s) { return (*s = *s * 1664525u + 1013904223u) >> 9; }
-
-static world make_world(uint32_t seed, int n, int e)
-{
-    world w = {.n = n, .e = n ? e : 0, .rows = {n, F}, .edges = {n ? e : 0}};
-    w.src = calloc((size_t)e + 1, sizeof *w.src);
-    w.dst = calloc((size_t)e + 1, sizeof *w.dst);
-    w.w = calloc((size_t)e + 1, sizeof *w.w);
-    w.x = calloc((size_t)n * F + 1, sizeof *w.x);
-    w.y = calloc((size_t)n + 1, sizeof *w.y);
-    w.mask = calloc((size_t)n + 1, 1);
-    for (int k = 0; k < w.e; k++) {
-        w.src[k] = (int32_t)(draw(&seed) % (uint32_t)n);
-        w.dst[k] = (int32_t)(draw(&seed) % (uint32_t)n);
-        w.w[k] = (float)(draw(&seed) % 100) / 50;
-    }
-    for (int k = 0; k < n * F; k++) w.x[k] = draw(&seed) % 3 ? 0 : (float)(draw(&seed) % 200) / 100 - 1;
-    for (int v = 0; v < n; v++) w.y[v] = (int32_t)(draw(&seed) % C);
-    for (int v = 0; v < n; v++) w.mask[v] = draw(&seed) % 2;
-    ok(gnnc_graph_from_coo(n, w.e, GNNC_INT32, w.src, w.dst, &w.g));
-    return w;
-}
-
-static void end_world(world *w)
-{
-    gnnc_graph_free(w->g);
-    free(w->src);
-    free(w->dst);
-    free(w->w);
-    free(w->x);
-    free(w->y);
-    free(w->mask);
-}
-
-static DLTensor tensor(void *data, int rank, int64_t *shape, uint8_t code, uint8_t bits)
-{
-    return (DLTensor){data, {kDLCPU, 0}, rank, {code, bits, 1}, shape, NULL, 0};
-}
-
-static DLTensor x_of(world *w) { return tensor(w->x, 2, w->rows, kDLFloat, 32); }
-
-static void bind_world(gnnc_run *r, world *w, bool labels)
-{
-    DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32), m = tensor(w->mask, 1, w->rows, kDLBool, 8);
-    ok(gnnc_run_bind_graph(r, w->g));
-    ok(gnnc_run_bind(r, "x", &x));
-    if (!labels) return;
-    ok(gnnc_run_bind(r, "y", &y));
-    ok(gnnc_run_bind(r, "train_mask", &m));
-}
-
-/* The result of an inference, copied. */
-static float *infer(gnnc_run *r, int n)
-{
-    DLTensor out;
-    ok(gnnc_run_infer(r));
-    ok(gnnc_run_output(r, "out", &out));
-    ck_assert(out.ndim == 2 && out.shape[0] == n && out.shape[1] == C && out.dtype.code == kDLFloat);
-    float *copy = calloc((size_t)n * C + 1, sizeof *copy);
-    if (n) memcpy(copy, out.data, (size_t)n * C * sizeof *copy);
-    return copy;
-}
 
 /* Any graph after any other, with one executable: as if it had been the first. */
 START_TEST(shapes)
@@ -240,7 +119,7 @@ START_TEST(edges)
         row[v + 1] = at;
     }
     gnnc_graph *g;
-    ok(gnnc_graph_from_csr(w.n, GNNC_INT64, row, src, &g));
+    ok(gnnc_graph_from_csr(NULL, w.n, GNNC_INT64, row, src, &g));
     ck_assert(gnnc_graph_nodes(g) == 30 && gnnc_graph_edges(g) == 90);
     ok(gnnc_run_bind_graph(b.run, g));
     weight.data = sorted;
@@ -253,11 +132,11 @@ START_TEST(edges)
     free(want);
 
     w.src[13] = 30;
-    refused(gnnc_graph_from_coo(w.n, w.e, GNNC_INT32, w.src, w.dst, &g), GNNC_ERROR_DATA, "edge 13: source 30");
+    refused(gnnc_graph_from_coo(NULL, w.n, w.e, GNNC_INT32, w.src, w.dst, &g), GNNC_ERROR_DATA, "edge 13: source 30");
     ck_assert(g == NULL);
     row[3] = 1000;
-    refused(gnnc_graph_from_csr(w.n, GNNC_INT64, row, src, &g), GNNC_ERROR_DATA, "row");
-    refused(gnnc_graph_from_coo(-1, 0, GNNC_INT32, NULL, NULL, &g), GNNC_ERROR_USAGE, "-1 nodes");
+    refused(gnnc_graph_from_csr(NULL, w.n, GNNC_INT64, row, src, &g), GNNC_ERROR_DATA, "row");
+    refused(gnnc_graph_from_coo(NULL, -1, 0, GNNC_INT32, NULL, NULL, &g), GNNC_ERROR_USAGE, "-1 nodes");
     end_world(&w);
     tear_down(&b);
 }
@@ -368,10 +247,10 @@ START_TEST(refusals)
     gnnc_state *s;
     gnnc_run *r;
     DLTensor out;
-    refused(gnnc_module_parse("model M(", 8, "m.gnn", &m), GNNC_ERROR_MODEL, "m.gnn:1:");
+    refused(gnnc_module_parse(NULL, "model M(", 8, "m.gnn", &m), GNNC_ERROR_MODEL, "m.gnn:1:");
     ck_assert(m == NULL);
-    refused(gnnc_module_read("/nonexistent/m.gnn", &m), GNNC_ERROR_IO, "/nonexistent/m.gnn");
-    ok(gnnc_module_parse(plain, strlen(plain), NULL, &m));
+    refused(gnnc_module_read(NULL, "/nonexistent/m.gnn", &m), GNNC_ERROR_IO, "/nonexistent/m.gnn");
+    ok(gnnc_module_parse(NULL, plain, strlen(plain), NULL, &m));
     gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C};
     o.mode = "max-autotun";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "did you mean 'max-autotune'");
@@ -507,7 +386,7 @@ START_TEST(memory)
         gnnc_state *state = NULL;
         DLTensor x = x_of(&w), y = tensor(w.y, 1, w.rows, kDLInt, 32), m = tensor(w.mask, 1, w.rows, kDLBool, 8);
         *fuse = k;
-        gnnc_status *s = gnnc_graph_from_coo(w.n, w.e, GNNC_INT32, w.src, w.dst, &g);
+        gnnc_status *s = gnnc_graph_from_coo(NULL, w.n, w.e, GNNC_INT32, w.src, w.dst, &g);
         if (!s) s = gnnc_state_new(b.exe, 7, &state);
         if (!s) s = gnnc_run_new(b.exe, state, NULL, &r);
         if (!s) s = gnnc_run_bind_graph(r, g);

@@ -1,0 +1,245 @@
+/* gnnc run --batches: one model on random parts of a graph, each of other sizes. */
+#include "cli/session.h"
+
+#include "base/philox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct batches {
+    gn_cli *cli;
+    gn_session *s; /* data and model; its own program is not run */
+    gn_jit *jit;
+    gn_pool *pool;
+    gn_state state;
+    bool say;               /* -d recompiles */
+    int64_t *node, *number; /* [nodes] those of the batch come first; a node's number in the batch, -1: not in it */
+    int64_t *src, *dst;     /* [edges] */
+    float *x, *weight, *attr, *sorted;
+    int64_t n, e; /* of the batch */
+    double *find_us, *bind_us, *run_us;
+    int64_t timed; /* batches that nothing was compiled for */
+} batches;
+
+static void say(void *ctx, const char *text)
+{
+    (void)ctx;
+    fprintf(stderr, "recompiles: %s\n", text);
+}
+
+static gn_status *make_room(batches *z)
+{
+    const gn_dataset *d = z->s->data;
+    int64_t dim = d->edge_dim > 1 ? d->edge_dim : 1;
+    z->node = malloc((size_t)(d->n_nodes + 1) * sizeof *z->node);
+    z->number = malloc((size_t)(d->n_nodes + 1) * sizeof *z->number);
+    z->src = malloc((size_t)(d->n_edges + 1) * sizeof *z->src);
+    z->dst = malloc((size_t)(d->n_edges + 1) * sizeof *z->dst);
+    z->x = malloc((size_t)(d->n_nodes * d->n_features + 1) * sizeof *z->x);
+    z->weight = malloc((size_t)(d->n_edges + 1) * sizeof *z->weight);
+    z->attr = malloc((size_t)(d->n_edges * dim + 1) * sizeof *z->attr);
+    z->sorted = malloc((size_t)(d->n_edges * dim + 1) * sizeof *z->sorted);
+    if (!z->node || !z->number || !z->src || !z->dst || !z->x || !z->weight || !z->attr || !z->sorted)
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: batches of up to %lld nodes", (long long)d->n_nodes);
+    for (int64_t v = 0; v < d->n_nodes; v++) z->node[v] = v;
+    return NULL;
+}
+
+/* Some nodes, drawn by the batch's number, and the edges between them. */
+static void draw(batches *z, int64_t k)
+{
+    const gn_dataset *d = z->s->data;
+    uint32_t key = gn_rng_key(z->s->opt.seed, (uint64_t)k);
+    z->n = d->n_nodes ? 1 + (int64_t)((double)gn_random_uniform(key, 0, 0) * (double)d->n_nodes) : 0;
+    if (z->n > d->n_nodes) z->n = d->n_nodes;
+    for (int64_t v = 0; v < d->n_nodes; v++) z->number[v] = -1;
+    for (int64_t i = 0; i < z->n; i++) {
+        int64_t j = i + (int64_t)((double)gn_random_uniform(key, 1, (uint64_t)i) * (double)(d->n_nodes - i));
+        if (j >= d->n_nodes) j = d->n_nodes - 1;
+        int64_t v = z->node[j];
+        z->node[j] = z->node[i];
+        z->node[i] = v;
+        z->number[v] = i;
+    }
+    z->e = 0;
+    for (int64_t e = 0; e < d->n_edges; e++) {
+        if (z->number[d->src[e]] < 0 || z->number[d->dst[e]] < 0) continue;
+        z->src[z->e] = z->number[d->src[e]];
+        z->dst[z->e] = z->number[d->dst[e]];
+        if (d->edge_weight) z->weight[z->e] = d->edge_weight[e];
+        for (int64_t c = 0; d->edge_attr && c < d->edge_dim; c++)
+            z->attr[z->e * d->edge_dim + c] = d->edge_attr[e * d->edge_dim + c];
+        z->e++;
+    }
+}
+
+static void gather_features(batches *z)
+{
+    const gn_dataset *d = z->s->data;
+    int64_t f = d->n_features;
+    if (!d->x) memset(z->x, 0, (size_t)(z->n * f) * sizeof *z->x);
+    for (int64_t i = 0; i < z->n; i++) {
+        int64_t v = z->node[i];
+        if (d->x) memcpy(z->x + i * f, d->x + v * f, (size_t)f * sizeof *z->x);
+        for (int64_t k = d->x ? 0 : d->x_csr->ptr[v]; !d->x && k < d->x_csr->ptr[v + 1]; k++)
+            z->x[i * f + d->x_csr->col[k]] = d->x_csr->val[k];
+    }
+}
+
+/* Rows of edges in the graph's order, in place. */
+static void sort_rows(batches *z, const gn_graph *g, float *rows, int64_t dim)
+{
+    gn_graph_edges_in(g, dim * (int64_t)sizeof *rows, rows, z->sorted);
+    memcpy(rows, z->sorted, (size_t)(z->e * dim) * sizeof *rows);
+}
+
+static gn_status *bind(batches *z, gn_graph *g, gn_unit *u)
+{
+    enum { DATA = 3 };
+    const gn_dataset *d = z->s->data;
+    gn_binding *b = calloc((size_t)(DATA + z->state.n + gn_unit_kept(u) + 1), sizeof *b);
+    if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
+    int n = 0;
+    b[n++] = (gn_binding){"x", GN_F32, z->n, d->n_features, z->x};
+    if (d->edge_weight) {
+        sort_rows(z, g, z->weight, 1);
+        b[n++] = (gn_binding){"g.weight", GN_F32, z->e, 1, z->weight};
+    }
+    if (d->edge_attr) {
+        sort_rows(z, g, z->attr, d->edge_dim);
+        b[n++] = (gn_binding){"g.attr", GN_F32, z->e, d->edge_dim, z->attr};
+    }
+    gn_state_bindings(&z->state, b + n);
+    gn_status *s = gn_unit_bind(u, 1, &(gn_graph_binding){"g", g}, n + z->state.n, b, z->pool, NULL);
+    free(b);
+    return s;
+}
+
+static gn_status *run_one(batches *z, gn_stance stance, gn_graph *g)
+{
+    gn_sizes sizes = {{z->n, z->e}};
+    const gn_variant *v;
+    int before = gn_jit_count(z->jit);
+    double t0 = gn_now_ms();
+    GN_TRY(gn_jit_get(z->jit, &sizes, stance, &v));
+    double t1 = gn_now_ms();
+    gn_unit u = v->build.eval;
+    GN_TRY(bind(z, g, &u));
+    double t2 = gn_now_ms();
+    gn_instance_run(u.instance);
+    double t3 = gn_now_ms();
+    gn_unit_release(&u);
+    if (gn_jit_count(z->jit) != before) return NULL;
+    z->find_us[z->timed] = (t1 - t0) * 1e3;
+    z->bind_us[z->timed] = (t2 - t1) * 1e3;
+    z->run_us[z->timed++] = (t3 - t2) * 1e3;
+    return NULL;
+}
+
+static gn_status *run_all(batches *z, gn_stance stance, int64_t k_batches)
+{
+    for (int64_t k = 0; k < k_batches; k++) {
+        gn_graph *g;
+        draw(z, k);
+        gather_features(z);
+        GN_TRY(gn_graph_from_coo(z->n, z->n, z->e, z->src, z->dst, &g));
+        gn_status *s = run_one(z, stance, g);
+        gn_graph_free(g);
+        if (s) return gn_status_annotate(s, "batch %lld", (long long)k + 1);
+    }
+    return NULL;
+}
+
+static gn_status *start(batches *z, const gn_session_options *o)
+{
+    const gn_cli_options *c = &z->cli->opt;
+    int64_t n = c->batches;
+    gn_jit_options j = {.build = {.mode = o->mode,
+                                  .index = z->s->graph->index,
+                                  .pass_limit = o->pass_limit,
+                                  .without = o->without,
+                                  .cache = o->cache},
+                        .dynamic = o->dynamic,
+                        .ranges = o->ranges,
+                        .limit = c->recompile_limit > 0 ? (int)c->recompile_limit : 0,
+                        .say = z->say ? say : NULL};
+    z->find_us = GN_NEW_N(z->cli->arena, double, n);
+    z->bind_us = GN_NEW_N(z->cli->arena, double, n);
+    z->run_us = GN_NEW_N(z->cli->arena, double, n);
+    GN_TRY(make_room(z));
+    GN_TRY(gn_jit_new(z->s->model, &j, &z->jit));
+    GN_TRY(gn_pool_new(o->threads > 0 ? o->threads : gn_cores(), &z->pool));
+    GN_TRY(gn_model_add_state(z->s->model, &z->s->build, &z->state));
+    GN_TRY(gn_model_reset(z->s->model, &z->state, o->seed));
+    return o->weights ? gn_weights_load(z->s->model, &z->state, o->weights) : NULL;
+}
+
+static void end(batches *z)
+{
+    gn_jit_free(z->jit);
+    if (z->pool) gn_pool_free(z->pool);
+    gn_state_free(&z->state);
+    free(z->node);
+    free(z->number);
+    free(z->src);
+    free(z->dst);
+    free(z->x);
+    free(z->weight);
+    free(z->attr);
+    free(z->sorted);
+}
+
+static void report(const batches *z)
+{
+    double ms = 0;
+    const char *dynamic = z->cli->opt.dynamic ? z->cli->opt.dynamic : "true";
+    for (const gn_variant *v = gn_jit_newest(z->jit); v; v = v->older) ms += v->ms;
+    int programs = gn_jit_count(z->jit), again = gn_jit_recompiles(z->jit);
+    if (z->cli->opt.json) {
+        gn_json j;
+        gn_json_init(&j, stdout, true);
+        gn_json_object(&j, NULL);
+        gn_json_string(&j, "model", z->s->model->name);
+        gn_json_string(&j, "data", z->s->data->name);
+        gn_json_string(&j, "dynamic", dynamic);
+        gn_json_int(&j, "batches", z->cli->opt.batches);
+        gn_json_int(&j, "programs", programs);
+        gn_json_int(&j, "recompiles", again);
+        gn_json_double(&j, "compile_ms", ms);
+        gn_cli_json_times(&j, "find_us", z->find_us, z->timed);
+        gn_cli_json_times(&j, "bind_us", z->bind_us, z->timed);
+        gn_cli_json_times(&j, "run_us", z->run_us, z->timed);
+        gn_json_end(&j);
+        return;
+    }
+    printf("%lld batches, dynamic %s: %d program%s, %d recompilation%s, compiled in %.1f ms\n",
+           (long long)z->cli->opt.batches, dynamic, programs, programs == 1 ? "" : "s", again, again == 1 ? "" : "s",
+           ms);
+    if (z->timed)
+        printf("a batch (median of %lld that nothing was compiled for): to find its program %.2f us, bind %.1f us, run "
+               "%.1f us\n",
+               (long long)z->timed, gn_cli_median(z->find_us, z->timed), gn_cli_median(z->bind_us, z->timed),
+               gn_cli_median(z->run_us, z->timed));
+}
+
+gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
+{
+    batches z = {.cli = cli};
+    gn_session_options o = *options;
+    gn_stance stance;
+    if (cli->opt.predictions || cli->opt.repeat > 0)
+        GN_FAIL(GN_ERR_USAGE, "--batches goes with neither --predictions nor --repeat: its graphs are drawn");
+    GN_TRY(gn_stance_by_name(cli->opt.stance, &stance));
+    GN_TRY(gn_cli_debugging(cli, "recompiles", &z.say));
+    o.no_code = true;
+    o.dynamic = GN_DYNAMIC_TRUE;
+    o.ranges = (gn_guards){0};
+    GN_TRY(gn_session_new(cli->arena, &o, &z.s));
+    gn_state_init(&z.state);
+    gn_status *s = start(&z, options);
+    if (!s) s = run_all(&z, stance, cli->opt.batches);
+    if (!s) report(&z);
+    end(&z);
+    gn_session_free(z.s);
+    return s;
+}

@@ -1,0 +1,148 @@
+/* Contexts: where memory comes from, where compiled kernels are kept, who hears what. */
+#include "api/api.h"
+
+#include "base/map.h"
+#include "cache/cache.h"
+
+#include <stdio.h>
+#include <string.h>
+
+gnnc_context *api_keep_context(const gnnc_context *c)
+{
+    gnnc_context *kept = (gnnc_context *)(uintptr_t)c;
+    if (kept) atomic_fetch_add(&kept->users, 1);
+    return kept;
+}
+
+void api_release_context(gnnc_context *c)
+{
+    if (!c || atomic_fetch_sub(&c->users, 1) != 1) return;
+    gn_cache_free(c->cache);
+    bool own = c->own_memory;
+    gn_allocator a = c->allocator; /* outlives what it is freed by */
+    const gn_allocator *before = gn_allocator_use(own ? &a : NULL);
+    gn_release(c);
+    gn_allocator_use(before);
+}
+
+void gnnc_context_free(gnnc_context *c) { api_release_context(c); }
+
+static void say_cache(void *ctx, gn_cache_word what, const char *text)
+{
+    const gnnc_context *c = ctx;
+    if (c->opt.log) c->opt.log(c->opt.user, what == GN_CACHE_WARNING ? GNNC_LOG_WARNING : GNNC_LOG_NOTE, "cache", text);
+}
+
+static void hear(void *ctx, bool note, const char *file, uint32_t line, uint32_t column, const char *message)
+{
+    const gnnc_context *c = ctx;
+    gnnc_diagnostic d = {
+        .size = sizeof d, .note = note, .file = file, .line = line, .column = column, .message = message};
+    c->opt.diagnostic(c->opt.user, &d);
+}
+
+static gn_status *read_topics(gnnc_context *c, const char *topics)
+{
+    static const char *const names[] = {"cache", "recompiles"};
+    for (const char *p = topics ? topics : ""; *p;) {
+        char name[32];
+        size_t n = strcspn(p, ",");
+        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), p);
+        bool cache = !strcmp(name, names[0]), recompiles = !strcmp(name, names[1]);
+        if (!cache && !recompiles) {
+            const char *near = gn_nearest(name, names, 2);
+            GN_FAIL(GN_ERR_USAGE, "there is no topic '%s'%s%s%s", name, near ? "; did you mean '" : "",
+                    near ? near : "", near ? "'?" : "");
+        }
+        c->log_cache |= cache;
+        c->log_recompiles |= recompiles;
+        p += n + (p[n] == ',');
+    }
+    return NULL;
+}
+
+static gn_status *open_cache(gnnc_context *c, gn_arena *a)
+{
+    API_GUARD(a);
+    const gnnc_context_options *o = &c->opt;
+    gn_cache_options want = {.say = say_cache, .ctx = c, .notes = c->log_cache};
+    bool on = o->cache != GNNC_CACHE_NONE;
+    if (o->cache == GNNC_CACHE_ENVIRONMENT) GN_TRY(gn_cache_environment(a, &want, &on));
+    if (o->cache_dir && o->cache == GNNC_CACHE_ENVIRONMENT) {
+        want.dir = o->cache_dir;
+        on = true;
+    }
+    if (o->cache_bytes) want.disk_bytes = o->cache_bytes;
+    want.memory_bytes = o->cache_memory_bytes;
+    return on ? gn_cache_new(&want, &c->cache) : NULL;
+}
+
+static gn_status *read_options(const gnnc_context_options *from, gnnc_context_options *to)
+{
+    *to = (gnnc_context_options){.size = sizeof *to};
+    if (!from) return NULL;
+    if (from->size < offsetof(gnnc_context_options, cache_dir))
+        GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", from->size,
+                offsetof(gnnc_context_options, cache_dir));
+    memcpy(to, from, api_least(from->size, sizeof *to));
+    if (!!to->allocate != !!to->release) GN_FAIL(GN_ERR_USAGE, "`allocate` and `release` come together");
+    if (to->cache > GNNC_CACHE_NONE) GN_FAIL(GN_ERR_USAGE, "there is no way to use the cache %d", (int)to->cache);
+    if (to->cache_bytes < 0) GN_FAIL(GN_ERR_USAGE, "cache_bytes is %lld", (long long)to->cache_bytes);
+    return NULL;
+}
+
+static gn_status *fill(gnnc_context *c)
+{
+    gn_arena a;
+    GN_TRY(read_topics(c, c->opt.topics));
+    gn_arena_init(&a);
+    gn_status *s = open_cache(c, &a);
+    gn_arena_free(&a);
+    /* Paths are the caller's, and were read. */
+    c->opt.cache_dir = c->opt.topics = NULL;
+    return s;
+}
+
+static gn_status *new_context(const gnnc_context_options *options, gnnc_context **out)
+{
+    gnnc_context_options o;
+    *out = NULL;
+    GN_TRY(read_options(options, &o));
+    gn_allocator a = {o.allocate, o.release, o.user};
+    const gn_allocator *before = gn_allocator_use(o.allocate ? &a : NULL);
+    gnnc_context *c = gn_allocate_zeroed(sizeof *c);
+    gn_allocator_use(before);
+    if (!c) GN_FAIL(GN_ERR_NOMEM, "out of memory: a context");
+    atomic_init(&c->users, 1);
+    c->own_memory = o.allocate != NULL;
+    c->allocator = a;
+    c->opt = o;
+    c->listener = (gn_listener){hear, c};
+    API_MEMORY(c);
+    gn_status *s = fill(c);
+    if (s)
+        api_release_context(c);
+    else
+        *out = c;
+    return s;
+}
+
+gnnc_status *gnnc_context_new(const gnnc_context_options *options, gnnc_context **out)
+{
+    return api_out(new_context(options, out));
+}
+
+void gnnc_context_cache(const gnnc_context *c, gnnc_cache_info *info)
+{
+    gnnc_cache_info i = {.size = info->size};
+    if (c && c->cache) {
+        gn_cache_counts n = gn_cache_counted(c->cache);
+        i.on = true;
+        i.hits_memory = n.hits_memory;
+        i.hits_disk = n.hits_disk + n.hits_base;
+        i.misses = n.misses;
+        i.stored = n.stored;
+        i.memory_bytes = n.memory_bytes;
+    }
+    memcpy(info, &i, api_least(info->size, sizeof i));
+}

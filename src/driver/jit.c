@@ -1,0 +1,365 @@
+#include "driver/jit.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct gn_jit {
+    const gn_model *model;
+    gn_jit_options opt;
+    low_hint hint; /* of the graph: what schedules are made for */
+    _Atomic(gn_variant *) newest;
+    atomic_int n, recompiles;
+    pthread_mutex_t compiling; /* for what follows, and for adding to the list */
+    bool moves[GN_DIM_COUNT];  /* auto: has changed since the first call */
+};
+
+/* Ranges, where 0 for all is any. */
+static gn_guards declared(const gn_guards *ranges)
+{
+    gn_guards g = *ranges;
+    bool any = true;
+    for (int d = 0; d < GN_DIM_COUNT; d++) any = any && !g.of[d].least && !g.of[d].most;
+    for (int d = 0; any && d < GN_DIM_COUNT; d++) g.of[d].most = INT64_MAX;
+    return g;
+}
+
+gn_status *gn_jit_new(const gn_model *model, const gn_jit_options *opt, gn_jit **out)
+{
+    *out = NULL;
+    gn_jit *j = gn_allocate_zeroed(sizeof *j);
+    if (!j) GN_FAIL(GN_ERR_NOMEM, "out of memory: a jit");
+    j->model = model;
+    j->opt = *opt;
+    if (j->opt.limit <= 0) j->opt.limit = GN_JIT_LIMIT;
+    j->opt.ranges = declared(&opt->ranges);
+    if (pthread_mutex_init(&j->compiling, NULL)) {
+        gn_release(j);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
+    }
+    *out = j;
+    return NULL;
+}
+
+static void free_variant(gn_variant *v)
+{
+    gn_image_free(v->build.image);
+    gn_arena_free(&v->arena);
+    gn_release(v);
+}
+
+void gn_jit_free(gn_jit *j)
+{
+    if (!j) return;
+    for (gn_variant *v = atomic_load(&j->newest), *older; v; v = older) {
+        older = v->older;
+        free_variant(v);
+    }
+    pthread_mutex_destroy(&j->compiling);
+    gn_release(j);
+}
+
+const gn_variant *gn_jit_newest(const gn_jit *j) { return atomic_load(&j->newest); }
+int gn_jit_count(const gn_jit *j) { return atomic_load(&j->n); }
+int gn_jit_recompiles(const gn_jit *j) { return atomic_load(&j->recompiles); }
+
+/* Compiling --------------------------------------------------------------------------------------------------------- */
+
+/* The model with sizes in its programs. */
+static gn_model *specialised(gn_arena *a, const gn_model *m, const gn_guards *g)
+{
+    gn_model *s = GN_NEW(a, gn_model);
+    *s = *m;
+    gir_program **p[] = {&s->eval, &s->loss, &s->val_loss};
+    for (int k = 0; k < 3; k++) {
+        if (!*p[k]) continue;
+        *p[k] = gir_clone(a, *p[k]);
+        gn_specialise(*p[k], g);
+    }
+    return s;
+}
+
+static gn_status *build(gn_jit *j, gn_variant *v)
+{
+    jmp_buf oom;
+    gn_build_options o = j->opt.build;
+    if (j->hint.name && !o.n_hints) {
+        o.n_hints = 1;
+        o.hints = &j->hint;
+    }
+    if (v->eager) o.mode = GN_MODE_EAGER;
+    v->arena.oom = &oom;
+    if (setjmp(oom)) {
+        v->arena.oom = NULL;
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes to compile in", v->arena.wanted);
+    }
+    v->why = gn_arena_strdup(&v->arena, v->why);
+    v->model = specialised(&v->arena, j->model, &v->guards);
+    gn_status *s = gn_build_model(&v->arena, v->model, &o, &v->build);
+    v->arena.oom = NULL;
+    return s;
+}
+
+/* Under the lock. `like` says guards, reason and whether it is eager. */
+static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
+{
+    double t0 = gn_now_ms();
+    gn_variant *v = gn_allocate_zeroed(sizeof *v);
+    if (!v) GN_FAIL(GN_ERR_NOMEM, "out of memory: a program");
+    *v = *like;
+    gn_arena_init(&v->arena);
+    v->number = atomic_load(&j->n);
+    gn_status *s = build(j, v);
+    if (s) {
+        free_variant(v);
+        return s;
+    }
+    v->ms = gn_now_ms() - t0;
+    v->older = atomic_load(&j->newest);
+    atomic_fetch_add(&j->n, 1);
+    atomic_store(&j->newest, v);
+    *out = v;
+    return NULL;
+}
+
+/* Calling ----------------------------------------------------------------------------------------------------------- */
+
+static gn_variant *find(const gn_jit *j, const gn_sizes *s, bool eager)
+{
+    gn_variant *v = atomic_load_explicit(&j->newest, memory_order_acquire);
+    while (v && (v->eager != eager || !gn_guards_hold(&v->guards, s))) v = v->older;
+    return v;
+}
+
+/* Does the newest program have this size in it, where the call has another? */
+static bool misses(const gn_variant *last, const gn_sizes *s, int d)
+{
+    return s->n[d] < last->guards.of[d].least || s->n[d] > last->guards.of[d].most;
+}
+
+/* "nodes was 34, is 35; edges was 156, is 160" */
+enum { REASON = 200 };
+static void reason(const gn_variant *last, const gn_sizes *s, gn_variant *v, char text[REASON])
+{
+    int at = 0;
+    *text = 0;
+    for (int d = 0; d < GN_DIM_COUNT; d++) {
+        if (!misses(last, s, d)) continue;
+        if (!at) {
+            v->guard = (gn_dim)d;
+            v->old = last->guards.of[d].least;
+            v->new = s->n[d];
+        }
+        at += snprintf(text + at, (size_t)(REASON - at), "%sguard %s == %lld does not hold: it is %lld", at ? "; " : "",
+                       gn_dim_name[d], (long long)last->guards.of[d].least, (long long)s->n[d]);
+    }
+}
+
+static gn_status *check_range(const gn_guards *ranges, const gn_sizes *s)
+{
+    for (int d = 0; d < GN_DIM_COUNT; d++) {
+        gn_range r = ranges->of[d];
+        if (s->n[d] >= r.least && s->n[d] <= r.most) continue;
+        if (r.most == INT64_MAX)
+            GN_FAIL(GN_ERR_DATA, "%s is %lld, declared to be %lld or more", gn_dim_name[d], (long long)s->n[d],
+                    (long long)r.least);
+        GN_FAIL(GN_ERR_DATA, "%s is %lld, declared to be in %lld..%lld", gn_dim_name[d], (long long)s->n[d],
+                (long long)r.least, (long long)r.most);
+    }
+    return NULL;
+}
+
+/* What the program for these sizes is compiled for; moves: sizes that are not compiled in under auto. */
+static gn_guards guards_for(gn_dynamic dynamic, const gn_guards *ranges, const gn_sizes *s, const bool *moves)
+{
+    gn_guards g = *ranges;
+    for (int d = 0; d < GN_DIM_COUNT; d++) {
+        bool any = g.of[d].least == 0 && g.of[d].most == INT64_MAX;
+        bool fixed = dynamic == GN_DYNAMIC_FALSE || (dynamic == GN_DYNAMIC_AUTO && any && !moves[d]);
+        if (fixed) g.of[d] = (gn_range){s->n[d], s->n[d]};
+    }
+    return g;
+}
+
+gn_status *gn_guards_first(gn_dynamic dynamic, const gn_guards *ranges, const gn_sizes *s, gn_guards *out)
+{
+    gn_guards all = declared(ranges);
+    *out = guards_for(dynamic, &all, s, (const bool[GN_DIM_COUNT]){false});
+    return check_range(&all, s);
+}
+
+static void say(const gn_jit *j, const gn_variant *v)
+{
+    char text[2 * REASON + 200];
+    jmp_buf oom;
+    gn_arena a;
+    if (!j->opt.say) return;
+    gn_arena_init(&a);
+    a.oom = &oom;
+    if (!setjmp(oom)) {
+        gn_buf b = {.arena = &a};
+        gn_guards_print(&v->guards, &b);
+        if (v->eager)
+            snprintf(text, sizeof text, "%s: %s; runs eagerly, compiled in %.1f ms", j->model->name, v->why, v->ms);
+        else
+            snprintf(text, sizeof text, "%s: recompilation %d in %.1f ms: %s; its guards: %s", j->model->name,
+                     atomic_load(&j->recompiles), v->ms, v->why, b.p);
+        j->opt.say(j->opt.ctx, text);
+    }
+    gn_arena_free(&a);
+}
+
+/* A recompilation is wanted, under the lock. */
+static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s, gn_stance stance, gn_variant **out)
+{
+    char why[REASON];
+    gn_variant like = {.why = why};
+    bool moves[GN_DIM_COUNT];
+    reason(last, s, &like, why);
+    if (stance == GN_STANCE_FAIL)
+        GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance fail-on-recompile forbids to compile it again", j->model->name, why);
+    if (stance == GN_STANCE_COMPILED)
+        GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance run-what-is-compiled forbids to compile", j->model->name, why);
+    like.eager = stance == GN_STANCE_EAGER;
+    if (!like.eager && atomic_load(&j->recompiles) >= j->opt.limit)
+        GN_FAIL(
+            GN_ERR_USAGE,
+            "%s: %s; it was compiled again %d times, the limit: let sizes be symbolic (dynamic `auto` or `true`) or "
+            "raise the limit",
+            j->model->name, why, j->opt.limit);
+    for (int d = 0; d < GN_DIM_COUNT; d++) moves[d] = j->moves[d] || misses(last, s, d);
+    like.guards = like.eager ? j->opt.ranges : guards_for(j->opt.dynamic, &j->opt.ranges, s, moves);
+    GN_TRY(add(j, &like, out));
+    if (!like.eager) {
+        memcpy(j->moves, moves, sizeof moves);
+        atomic_fetch_add(&j->recompiles, 1);
+    }
+    say(j, *out);
+    return NULL;
+}
+
+static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
+{
+    gn_variant like = {.why = ""};
+    if (s) {
+        if (!j->hint.name) j->hint = (low_hint){"g", s->n[GN_DIM_NODES], s->n[GN_DIM_NODES], s->n[GN_DIM_EDGES]};
+        like.guards = guards_for(j->opt.dynamic, &j->opt.ranges, s, j->moves);
+    } else {
+        like.guards = j->opt.ranges;
+    }
+    return add(j, &like, out);
+}
+
+static const gn_variant *last_compiled(const gn_jit *j)
+{
+    const gn_variant *v = atomic_load(&j->newest);
+    while (v && v->eager) v = v->older;
+    return v;
+}
+
+/* None fits, as far as could be seen without the lock. */
+static gn_status *miss(gn_jit *j, const gn_sizes *s, gn_stance stance, gn_variant **out)
+{
+    *out = find(j, s, false);
+    if (!*out && stance == GN_STANCE_EAGER) *out = find(j, s, true);
+    if (*out) return NULL;
+    const gn_variant *last = last_compiled(j);
+    if (last) return recompile(j, last, s, stance, out);
+    if (stance == GN_STANCE_COMPILED)
+        GN_FAIL(GN_ERR_USAGE, "%s: nothing is compiled yet, and the stance run-what-is-compiled forbids to compile",
+                j->model->name);
+    return compile_first(j, s, out);
+}
+
+gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stance, const gn_variant **out)
+{
+    gn_variant *v = find(j, s, false);
+    if (!v) {
+        *out = NULL;
+        GN_TRY(check_range(&j->opt.ranges, s));
+        pthread_mutex_lock(&j->compiling);
+        gn_status *status = miss(j, s, stance, &v);
+        pthread_mutex_unlock(&j->compiling);
+        if (status) return status;
+    }
+    *out = v;
+    return NULL;
+}
+
+gn_status *gn_jit_prepare(gn_jit *j)
+{
+    gn_variant *v;
+    gn_status *s = NULL;
+    bool all = true;
+    for (int d = 0; d < GN_DIM_COUNT; d++) {
+        gn_range r = j->opt.ranges.of[d];
+        bool declared = r.least != 0 || r.most != INT64_MAX;
+        all = all && (j->opt.dynamic == GN_DYNAMIC_TRUE || (j->opt.dynamic == GN_DYNAMIC_AUTO && declared));
+    }
+    if (!all) return NULL;
+    pthread_mutex_lock(&j->compiling);
+    if (!atomic_load(&j->newest)) s = compile_first(j, NULL, &v);
+    pthread_mutex_unlock(&j->compiling);
+    return s;
+}
+
+/* Measuring --------------------------------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+enum { TIMES = 101, CALLS = 1000 };
+
+static double median(double *x)
+{
+    qsort(x, TIMES, sizeof *x, ascending);
+    return x[TIMES / 2];
+}
+
+double gn_jit_guard_ns(gn_jit *j, const gn_sizes *s)
+{
+    double ns[TIMES];
+    const gn_variant *volatile v;
+    for (int k = 0; k < TIMES; k++) {
+        double t0 = now_ns();
+        for (int i = 0; i < CALLS; i++) {
+            const gn_variant *found = NULL;
+            gn_status_free(gn_jit_get(j, s, GN_STANCE_FAIL, &found));
+            v = found;
+        }
+        ns[k] = (now_ns() - t0) / (double)CALLS;
+    }
+    (void)v;
+    return median(ns);
+}
+
+double gn_guards_ns(const gn_guards *g, const gn_sizes *s)
+{
+    double ns[TIMES];
+    for (int k = 0; k < TIMES; k++) {
+        volatile bool hold = true;
+        double t0 = now_ns();
+        for (int i = 0; i < CALLS; i++) {
+            const gn_sizes now = *(const volatile gn_sizes *)s;
+            hold = gn_guards_hold(g, &now);
+        }
+        (void)hold;
+        ns[k] = (now_ns() - t0) / (double)CALLS;
+    }
+    return median(ns);
+}

@@ -1,0 +1,452 @@
+/* Dynamic shapes: what is compiled for which sizes, when it is compiled again and why, and that results do not tell. */
+/* timeout: 300 */
+#include "unit/api_world.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static gnnc_executable_info info_of(const bench *b)
+{
+    gnnc_executable_info i = {.size = sizeof i};
+    gnnc_executable_describe(b->exe, &i);
+    return i;
+}
+
+static gnnc_program_info program(const bench *b, int k)
+{
+    gnnc_program_info p = {.size = sizeof p};
+    ok(gnnc_executable_program(b->exe, k, &p));
+    return p;
+}
+
+/* A call with a graph of these sizes; its result, or NULL and the status. */
+static float *call(gnnc_run *r, const gnnc_context *c, uint32_t seed, int n, int e, gnnc_status **s)
+{
+    world w = make_world_in(c, seed, n, e);
+    float *out = NULL;
+    bind_world(r, &w, false);
+    if (s) *s = gnnc_run_infer(r);
+    if (!s || !*s) out = infer(r, n);
+    end_world(&w);
+    return out;
+}
+
+static void visit(gnnc_run *r, int n, int e) { free(call(r, NULL, 1, n, e, NULL)); }
+
+static void refuses(gnnc_run *r, int n, int e, gnnc_code code, const char *words)
+{
+    gnnc_status *s;
+    float *out = call(r, NULL, 1, n, e, &s);
+    ck_assert(out == NULL);
+    refused(s, code, words);
+}
+
+static _Atomic int64_t held; /* bytes of contexts below */
+
+static void *take(void *user, size_t bytes, size_t alignment)
+{
+    (void)user;
+    if (alignment < 64) alignment = 64;
+    char *block = aligned_alloc(alignment, (bytes + 64 + alignment - 1) / alignment * alignment + alignment);
+    if (!block) return NULL;
+    *(size_t *)(void *)(block + alignment - 16) = bytes;
+    *(size_t *)(void *)(block + alignment - 8) = alignment;
+    held += (int64_t)bytes;
+    return block + alignment;
+}
+
+static void give(void *user, void *p)
+{
+    (void)user;
+    char *block = p;
+    held -= (int64_t)*(size_t *)(void *)(block - 16);
+    free(block - *(size_t *)(void *)(block - 8));
+}
+
+/* Ten thousand shapes, one compilation, no more memory at the end than after the first hundred; of two hundred of them what a
+ * program gives that has the sizes in it: the same bits. */
+START_TEST(many_shapes)
+{
+    enum { SHAPES = 10000, EACH = 50, MOST = 120 };
+    gnnc_context *c;
+    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_MEMORY, .allocate = take, .release = give};
+    ok(gnnc_context_new(&o, &c));
+    gnnc_compile_options co = {.dynamic = "true", .sparse = _i, .expect_nodes = 50, .expect_edges = 150};
+    bench b = set_up_in(c, plain, co, 1);
+    int64_t early = 0;
+    uint32_t seed = 17;
+    free(call(b.run, c, 1, MOST, 3 * MOST, NULL)); /* the largest there is, for what is kept */
+    for (int k = 0; k < SHAPES; k++) {
+        int n = k < 2 ? k : (int)(draw(&seed) % MOST), e = k < 4 ? k % 2 : (int)(draw(&seed) % (3 * MOST));
+        float *got = call(b.run, c, (uint32_t)k, n, e, NULL);
+        if (k % EACH == 0) {
+            gnnc_compile_options so = co;
+            so.dynamic = "false";
+            bench fresh = set_up_in(c, plain, so, 1);
+            float *want = call(fresh.run, c, (uint32_t)k, n, e, NULL);
+            ck_assert_msg(memcmp(got, want, (size_t)n * C * sizeof *got) == 0, "%d nodes, %d edges", n, e);
+            gnnc_program_info p = program(&fresh, n == 50 && e == 150 ? 0 : 1);
+            ck_assert(p.nodes_least == n && p.nodes_most == n && p.edges_least == (n ? e : 0));
+            free(want);
+            tear_down(&fresh);
+        }
+        free(got);
+        if (k == 100 || k == SHAPES - 1) {
+            free(call(b.run, c, 5, 50, 150, NULL));
+            if (k == 100) early = held;
+        }
+    }
+    ck_assert_msg(held == early, "%lld bytes, after 100 shapes %lld", (long long)held, (long long)early);
+    gnnc_executable_info i = info_of(&b);
+    ck_assert(i.programs == 1 && i.recompiles == 0);
+    tear_down(&b);
+    gnnc_context_free(c);
+    ck_assert(held == 0);
+}
+END_TEST
+
+/* auto: a recompilation for each size that changes, one where both do at once; then none. */
+START_TEST(automatic)
+{
+    bench b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .train = true}, 1);
+    ck_assert(info_of(&b).programs == 0 && info_of(&b).parameters > 3);
+    visit(b.run, 30, 80);
+    visit(b.run, 30, 80);
+    gnnc_program_info p = program(&b, 0);
+    ck_assert(p.nodes_least == 30 && p.nodes_most == 30 && p.edges_least == 80 && p.edges_most == 80);
+    ck_assert(p.guard == NULL && !*p.reason && info_of(&b).recompiles == 0);
+    visit(b.run, 30, 81);
+    p = program(&b, 1);
+    ck_assert(p.nodes_most == 30 && p.edges_least == 0 && p.edges_most == INT64_MAX);
+    ck_assert(!strcmp(p.guard, "edges") && p.guard_was == 80 && p.guard_is == 81);
+    ck_assert_msg(strstr(p.reason, "edges == 80") && strstr(p.reason, "81"), "%s", p.reason);
+    visit(b.run, 30, 0);
+    visit(b.run, 30, 80);
+    ck_assert(info_of(&b).recompiles == 1);
+    visit(b.run, 31, 80);
+    p = program(&b, 2);
+    ck_assert(!strcmp(p.guard, "nodes") && p.guard_was == 30 && p.guard_is == 31);
+    for (int n = 0; n < 50; n++) visit(b.run, n, n * n % 90);
+    ck_assert(info_of(&b).recompiles == 2 && info_of(&b).programs == 3);
+    gnnc_program_info none = {.size = sizeof none};
+    refused(gnnc_executable_program(b.exe, 3, &none), GNNC_ERROR_USAGE, "no program 3");
+    char *text;
+    ok(gnnc_executable_explain(b.exe, &text));
+    ck_assert(strstr(text, "nodes == 30, edges == 80") && strstr(text, "because: guard nodes == 30"));
+    gnnc_text_free(text);
+    tear_down(&b);
+
+    b = set_up(plain, (gnnc_compile_options){.dynamic = "auto"}, 1);
+    visit(b.run, 30, 80);
+    visit(b.run, 40, 90);
+    visit(b.run, 0, 0);
+    ck_assert(info_of(&b).recompiles == 1);
+    tear_down(&b);
+}
+END_TEST
+
+/* All programs of one executable, and executables of one schedule, give the same bits; the eager one agrees. */
+START_TEST(same_bits)
+{
+    gnnc_compile_options o = {.expect_nodes = 40, .expect_edges = 400, .train = true};
+    static const char *const how[] = {"true", "auto", "false"};
+    char name[3][32];
+    double loss[3];
+    for (int k = 0; k < 3; k++) {
+        o.dynamic = how[k];
+        bench b = set_up(plain, o, 1 + k);
+        for (uint32_t i = 0; i < 6; i++) {
+            world w = make_world(i, 30 + 7 * (int)(i % 3), 300 + 11 * (int)(i % 2));
+            bind_world(b.run, &w, true);
+            ok(gnnc_run_step(b.run, &loss[k]));
+            end_world(&w);
+        }
+        ck_assert(loss[k] == loss[0]);
+        snprintf(name[k], sizeof name[k], "api-bits.XXXXXX");
+        close(mkstemp(name[k]));
+        ok(gnnc_state_save(b.state, name[k]));
+        ck_assert(info_of(&b).programs == (k == 0 ? 1 : k == 1 ? 2 : 7));
+        tear_down(&b);
+    }
+    for (int k = 1; k < 3; k++) {
+        FILE *a = fopen(name[0], "rb"), *z = fopen(name[k], "rb");
+        for (int x = 0; x != EOF;) ck_assert((x = fgetc(a)) == fgetc(z));
+        fclose(a);
+        fclose(z);
+    }
+    for (int k = 0; k < 3; k++) unlink(name[k]);
+}
+END_TEST
+
+static int told;
+static char last[600];
+static void hear(void *user, gnnc_log_level level, const char *topic, const char *text)
+{
+    (void)user;
+    ck_assert(level == GNNC_LOG_NOTE && !strcmp(topic, "recompiles"));
+    told++;
+    snprintf(last, sizeof last, "%s", text);
+}
+
+START_TEST(limits)
+{
+    gnnc_context *c;
+    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .topics = "recompiles", .log = hear};
+    ok(gnnc_context_new(&o, &c));
+    bench b = set_up_in(c, plain, (gnnc_compile_options){.dynamic = "false", .recompile_limit = 2}, 1);
+    gnnc_status *s;
+    for (int n = 5; n < 8; n++) free(call(b.run, c, 1, n, 9, NULL));
+    ck_assert(told == 2);
+    ck_assert_msg(strstr(last, "recompilation 2") && strstr(last, "guard nodes == 6 does not hold: it is 7") &&
+                      strstr(last, "nodes == 7, edges == 9"),
+                  "%s", last);
+    ck_assert(call(b.run, c, 1, 8, 9, &s) == NULL);
+    refused(s, GNNC_ERROR_USAGE, "guard nodes == 7 does not hold: it is 8");
+    free(call(b.run, c, 1, 5, 9, NULL)); /* what there is goes on */
+    ck_assert(told == 2 && info_of(&b).programs == 3);
+    tear_down(&b);
+    gnnc_context_free(c);
+}
+END_TEST
+
+START_TEST(stances)
+{
+    bench b = set_up(plain, (gnnc_compile_options){.dynamic = "false", .stance = "fail-on-recompile"}, 1);
+    visit(b.run, 10, 20);
+    refuses(b.run, 11, 20, GNNC_ERROR_USAGE, "guard nodes == 10 does not hold: it is 11");
+    visit(b.run, 10, 20);
+    tear_down(&b);
+
+    b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .stance = "run-what-is-compiled"}, 1);
+    refuses(b.run, 10, 20, GNNC_ERROR_USAGE, "nothing is compiled yet");
+    gnnc_run_options ro = {.size = sizeof ro, .stance = "recompile"};
+    gnnc_run *warm;
+    ok(gnnc_run_new(b.exe, b.state, &ro, &warm));
+    visit(warm, 10, 20);
+    visit(b.run, 10, 20);
+    refuses(b.run, 10, 21, GNNC_ERROR_USAGE, "guard edges == 20 does not hold: it is 21");
+    gnnc_run_free(warm);
+    tear_down(&b);
+
+    bench want = set_up(plain, (gnnc_compile_options){0}, 1);
+    b = set_up(plain, (gnnc_compile_options){.dynamic = "false", .stance = "eager-on-recompile"}, 1);
+    for (int k = 0; k < 5; k++) {
+        float *x = call(want.run, NULL, 3, 10 + k, 30, NULL), *y = call(b.run, NULL, 3, 10 + k, 30, NULL);
+        for (int i = 0; i < (10 + k) * C; i++) ck_assert(x[i] - y[i] < 1e-5f && y[i] - x[i] < 1e-5f);
+        gnnc_run_info i = {.size = sizeof i};
+        gnnc_run_describe(b.run, &i);
+        ck_assert(i.eager == (k > 0) && i.program == (k > 0));
+        free(x);
+        free(y);
+    }
+    ck_assert(info_of(&b).programs == 2 && info_of(&b).recompiles == 0 && program(&b, 1).eager);
+    ck_assert(program(&b, 1).guard_was == 10 && program(&b, 1).guard_is == 11);
+    tear_down(&b);
+    tear_down(&want);
+}
+END_TEST
+
+START_TEST(ranges)
+{
+    bench b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .ranges = "N in 1..100, E in ..500"}, 1);
+    ck_assert(info_of(&b).programs == 1); /* nothing to wait for */
+    for (int n = 1; n < 100; n += 9) visit(b.run, n, 5 * n);
+    refuses(b.run, 101, 10, GNNC_ERROR_DATA, "nodes is 101, declared to be in 1..100");
+    refuses(b.run, 0, 0, GNNC_ERROR_DATA, "nodes is 0");
+    refuses(b.run, 10, 501, GNNC_ERROR_DATA, "edges is 501");
+    ck_assert(info_of(&b).recompiles == 0 && program(&b, 0).nodes_most == 100 && program(&b, 0).edges_most == 500);
+    tear_down(&b);
+    b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .ranges = "nodes in 5.."}, 1);
+    visit(b.run, 5, 10);
+    visit(b.run, 9, 10);
+    ck_assert(info_of(&b).programs == 1 && program(&b, 0).edges_most == 10);
+    tear_down(&b);
+
+    static const struct {
+        gnnc_compile_options o;
+        const char *words;
+    } wrong[] = {
+        {{.dynamic = "tru"}, "did you mean 'true'"},
+        {{.stance = "fail-on-recompil"}, "did you mean 'fail-on-recompile'"},
+        {{.ranges = "M in 1..2"}, "'M in 1..2' is no range"},
+        {{.ranges = "N in 1..2 E in 1..2"}, "no range"},
+        {{.ranges = "N in 99999999999999999999..2"}, "no range"},
+        {{.ranges = "N in 5..2"}, "ends before it begins"},
+        {{.buckets = "pow3", .dynamic = "false"}, "'pow3' are no buckets"},
+        {{.buckets = "0", .dynamic = "false"}, "no buckets"},
+        {{.buckets = "pow2"}, "dynamic 'false'"},
+        {{.recompile_limit = -1}, "recompile_limit -1"},
+    };
+    gnnc_module *m;
+    ok(gnnc_module_parse(NULL, plain, strlen(plain), NULL, &m));
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        gnnc_compile_options o = wrong[k].o;
+        gnnc_executable *e;
+        o.size = sizeof o;
+        o.features = F;
+        o.classes = C;
+        refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, wrong[k].words);
+    }
+    gnnc_module_free(m);
+}
+END_TEST
+
+/* Several threads share an executable: each size is compiled once, and what they compute is what one computes. */
+typedef struct worker {
+    pthread_t thread;
+    const bench *shared;
+    float *const *want;
+    bool right;
+} worker;
+
+enum { TURNS = 24 };
+
+static void *work(void *p)
+{
+    worker *z = p;
+    gnnc_run *r;
+    gnnc_status *s = gnnc_run_new(z->shared->exe, z->shared->state, NULL, &r);
+    z->right = !s;
+    for (uint32_t k = 0; k < TURNS && z->right; k++) {
+        float *got = call(r, NULL, k, 20 + (int)(k % 4), 60, &s);
+        z->right = got && !memcmp(got, z->want[k], (size_t)(20 + k % 4) * C * sizeof *got);
+        free(got);
+    }
+    gnnc_status_free(s);
+    gnnc_run_free(r);
+    return NULL;
+}
+
+START_TEST(threads)
+{
+    static const char *const how[] = {"true", "auto", "false"};
+    gnnc_compile_options o = {.dynamic = how[_i], .expect_nodes = 20, .expect_edges = 60};
+    bench one = set_up(plain, o, 1), b = set_up(plain, o, 1);
+    float *want[TURNS];
+    worker all[4] = {0};
+    for (uint32_t k = 0; k < TURNS; k++) want[k] = call(one.run, NULL, k, 20 + (int)(k % 4), 60, NULL);
+    for (int k = 0; k < 4; k++) {
+        all[k].shared = &b;
+        all[k].want = want;
+        ck_assert(pthread_create(&all[k].thread, NULL, work, &all[k]) == 0);
+    }
+    for (int k = 0; k < 4; k++) {
+        pthread_join(all[k].thread, NULL);
+        ck_assert(all[k].right);
+    }
+    ck_assert(info_of(&b).programs == info_of(&one).programs);
+    ck_assert(info_of(&b).programs == (_i == 0 ? 1 : _i == 1 ? 2 : 4));
+    for (uint32_t k = 0; k < TURNS; k++) free(want[k]);
+    tear_down(&one);
+    tear_down(&b);
+}
+END_TEST
+
+/* Padding ----------------------------------------------------------------------------------------------------------- */
+
+/* Norms over all nodes, a softmax over edges, pools over nodes and edges, numbers of rows; losses over a mask and over all.
+ * Plain gradient descent: what rounding changes stays small. */
+static const char *const padded_models[] = {
+    "model M() (g: graph, x: node[F]) -> node[C] {\n"
+    "  a = GATConv(4, heads = 2)\n  n = BatchNorm()\n  l = LayerNorm()\n  b = GCNConv(C)\n"
+    "  return b(g, relu(l(n(a(g, x)))))\n}\n"
+    "train M {\n  input target: node[C]\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
+    "  optimizer = sgd(lr = 0.1)\n}\n",
+    "model M() (g: graph, x: node[F]) -> node[C] {\n"
+    "  a = SAGEConv(4, aggr = \"max\")\n  b = Linear(C)\n  h = a(g, x)\n"
+    "  z = edge(u -> v in g: h[u] * h[v])\n"
+    "  s = max(h, over = node) + min(h, over = node) + mean(h, over = node) + sum(z, over = edge) / 100\n"
+    "  return b(h + (s + max(z, over = edge)) / (1 + rows(x)))\n}\n"
+    "train M {\n  input target: node[C]\n  loss = mse(M(g, x), target)\n  optimizer = sgd(lr = 0.01)\n}\n",
+    "model M() (g: graph, x: node[F]) -> node[C] {\n"
+    "  a = GCNConv(8)\n  b = GINConv(C)\n  h = a(g, x)\n  return b(g, h * rsqrt(mean(h^2, over = node) + 0.1))\n}\n"
+    "train M {\n  input target: node[C]\n  loss = mse(M(g, x), target) + mean(M(g, x)^2)\n"
+    "  optimizer = sgd(lr = 0.01)\n}\n",
+};
+
+static void bind_all(gnnc_run *r, world *w, int model)
+{
+    static float rows[1000 * C];
+    int64_t shape[2] = {w->n, C};
+    bind_world(r, w, model == 0);
+    if (model == 0) return;
+    for (int k = 0; k < w->n * C; k++) rows[k] = (float)(k % 11) / 11;
+    DLTensor t = tensor(rows, 2, shape, kDLFloat, 32);
+    ok(gnnc_run_bind(r, "target", &t));
+}
+
+static bool near(double a, double b) { return (isnan(a) && isnan(b)) || fabs(a - b) <= 2e-4 * (1 + fabs(a)); }
+
+/* The same rows without padding, with masks but nothing added (multiples of 1), and padded.  The last two run one program but
+ * for its sizes: the same bits.  The first is another program, and agrees up to rounding. */
+START_TEST(padding)
+{
+    static const int sizes[][2] = {{33, 100}, {40, 130}, {64, 128},  {64, 100},  {1, 0},
+                                   {5, 0},    {17, 31},  {129, 800}, {600, 900}, {1, 1}};
+    enum { SIZES = sizeof sizes / sizeof *sizes, HOW = 3 };
+    int model = _i % 3, added = 0;
+    gnnc_compile_options o = {
+        .train = true, .sparse = _i >= 3, .expect_nodes = 40, .expect_edges = 130, .recompile_limit = 20};
+    static const char *const buckets[HOW] = {NULL, "1", "pow2"};
+    bench b[HOW];
+    for (int k = 0; k < HOW; k++) {
+        o.dynamic = buckets[k] ? "false" : NULL;
+        o.buckets = k == 2 && _i % 2 ? "48" : buckets[k];
+        b[k] = set_up(padded_models[model], o, 1 + k % 2);
+    }
+    for (int k = 0; k < SIZES; k++) {
+        world w = make_world((uint32_t)k + 1, sizes[k][0], sizes[k][1]);
+        gnnc_run_info i = {.size = sizeof i};
+        double loss[HOW];
+        float *out[HOW];
+        for (int step = 0; step < 2; step++) {
+            for (int j = 0; j < HOW; j++) {
+                bind_all(b[j].run, &w, model);
+                ok(gnnc_run_step(b[j].run, &loss[j]));
+                out[j] = infer(b[j].run, w.n);
+            }
+            ck_assert_msg(memcmp(&loss[1], &loss[2], sizeof *loss) == 0, "loss %.9g, padded %.9g (%d nodes, %d edges)",
+                          loss[1], loss[2], w.n, w.e);
+            ck_assert_msg(near(loss[0], loss[2]), "loss %.9g, padded %.9g (%d nodes, %d edges)", loss[0], loss[2], w.n,
+                          w.e);
+            ck_assert(memcmp(out[1], out[2], (size_t)(w.n * C) * sizeof(float)) == 0);
+            for (int c = 0; c < w.n * C; c++)
+                ck_assert_msg(near((double)out[0][c], (double)out[2][c]), "%g, padded %g (%d nodes, %d edges)",
+                              (double)out[0][c], (double)out[2][c], w.n, w.e);
+            for (int j = 0; j < HOW; j++) free(out[j]);
+        }
+        gnnc_run_describe(b[1].run, &i);
+        ck_assert(i.padded_nodes == 0 && i.padded_edges == 0);
+        gnnc_run_describe(b[2].run, &i);
+        added += i.padded_nodes > 0 && i.padded_edges > 0;
+        end_world(&w);
+    }
+    ck_assert(added >= 4);
+    for (int k = 0; k < HOW; k++) tear_down(&b[k]);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("api_dynamic");
+    TCase *t = tcase_create("all");
+    if (GNNC_HAVE_LLVM) {
+        tcase_add_loop_test(t, many_shapes, 0, 2);
+        tcase_add_test(t, automatic);
+        tcase_add_test(t, same_bits);
+        tcase_add_test(t, limits);
+        tcase_add_test(t, stances);
+        tcase_add_test(t, ranges);
+        tcase_add_loop_test(t, threads, 0, 3);
+        tcase_add_loop_test(t, padding, 0, 6);
+    }
+    tcase_set_timeout(t, 280);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
