@@ -27,7 +27,7 @@ static int launch(void *code, int k, unsigned blocks, unsigned threads, const un
     if ((int)threads != g->threads) return 1;
     for (int b = 0; b < m->n_buffers[k]; b++) buffer[b] = (void *)(uintptr_t)value[b];
     for (int s = 0; s < m->n_syms[k]; s++) sym[s] = (int64_t)value[m->n_buffers[k] + s];
-    gn_status *s = cuda_host_launch(m->host, k, buffer, sym, (int64_t)blocks * g->per_block, CUDA_SEEDED, 11);
+    gn_status *s = cuda_host_launch(m->host, k, buffer, NULL, sym, (int64_t)blocks * g->per_block, CUDA_SEEDED, 11);
     if (!s) return 0;
     fprintf(stderr, "%s\n", gn_status_message(s));
     gn_status_free(s);
@@ -78,8 +78,11 @@ void *fake_symbol(const fake_target *t, const char *name) { return dlsym(t->targ
 
 gn_status *fake_target_open(fake_target *t)
 {
+    const char *name = getenv("GNNC_TEST_DEVICE");
+    int n = 0;
     memset(t, 0, sizeof *t);
     pthread_mutex_init(&t->lock, NULL);
+    if (name && sscanf(name, "cuda:%d", &n) == 1) return gn_target_open(NULL, n, &t->target);
     GN_TRY(gn_target_open(getenv("GNNC_FAKE_CUDA"), 0, &t->target));
     t->target->maker = (gn_cuda_maker){make, t};
     return NULL;

@@ -1,4 +1,5 @@
-/* A target for sessions: the fake driver, and the host's compiler for kernels (cuda_host.h). */
+/* A target for sessions: the fake driver, and the host's compiler for kernels (cuda_host.h); with GNNC_TEST_DEVICE=cuda:N a
+ * GPU. */
 #ifndef TESTS_SHIM_FAKE_TARGET_H
 #define TESTS_SHIM_FAKE_TARGET_H
 
@@ -26,6 +27,6 @@ typedef struct fake_target {
 
 GN_NODISCARD gn_status *fake_target_open(fake_target *t);
 void fake_target_close(fake_target *t);
-void *fake_symbol(const fake_target *t, const char *name); /* fake_fail, ... */
+void *fake_symbol(const fake_target *t, const char *name); /* fake_fail, ...; NULL: it is a GPU */
 
 #endif

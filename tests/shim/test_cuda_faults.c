@@ -86,7 +86,7 @@ static bool is_right(cuda_host *h, const kir_kernel *k, cuda_order order, char *
         for (int64_t i = 0; i < elems; i++) ((float *)want[b].data)[i] = ((float *)buf[b])[i] = (float)(i % 101);
     }
     succeeded(kir_eval(k, NULL, want, &rows), "evaluator");
-    gn_status *s = cuda_host_launch(h, 0, buf, &rows, rows, order, 3);
+    gn_status *s = cuda_host_launch(h, 0, buf, NULL, &rows, rows, order, 3);
     snprintf(wrong, n, "%s", gn_status_message(s));
     for (uint32_t b = 0; b < k->buffers.n; b++) same = same && !memcmp(buf[b], want[b].data, (size_t)want[b].elems * 4);
     same = same && !s;

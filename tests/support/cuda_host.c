@@ -1,6 +1,7 @@
 #include "support/cuda_host.h"
 
 #include "base/map.h"
+#include "runtime/cuda/device.h"
 #include "support/cuda_shim.h"
 
 #include <dlfcn.h>
@@ -39,7 +40,9 @@ struct cuda_host {
     built *kernel;
     entry_fn *fn;
     int *n_buffers, *n_syms;
-    gn_shim_host **shim; /* the object's variable */
+    gn_shim_host **shim;    /* the object's variable */
+    gn_cuda_module *module; /* on a GPU */
+    void **function;
 };
 
 /* Compiling --------------------------------------------------------------------------------------------------------- */
@@ -120,6 +123,70 @@ static gn_status *build(cuda_host *h, const char *text, size_t n)
     return s;
 }
 
+/* On a GPU ---------------------------------------------------------------------------------------------------------- */
+
+/* The device that GNNC_TEST_DEVICE names, for the life of the process; NULL: none is wanted. */
+static gn_status *find_device(gn_cuda_device **out)
+{
+    static gn_cuda_device *device;
+    static gn_cuda_driver *driver;
+    const char *name = getenv("GNNC_TEST_DEVICE");
+    int n = 0;
+    *out = NULL;
+    if (!name || !*name) return NULL;
+    if (sscanf(name, "cuda:%d", &n) != 1) GN_FAIL(GN_ERR_USAGE, "GNNC_TEST_DEVICE=%s: expected cuda:N", name);
+    if (!driver) GN_TRY(gn_cuda_driver_open(NULL, &driver));
+    if (!device) GN_TRY(gn_cuda_device_open(driver, n, &device));
+    *out = device;
+    return NULL;
+}
+
+static gn_status *load_on(gn_cuda_device *d, cuda_host *h, const gn_code_object *object)
+{
+    gn_cuda_view v;
+    GN_TRY(gn_cuda_object_view(object, &v));
+    GN_TRY(gn_cuda_module_load(d, v.cubin, &h->module));
+    for (int k = 0; k < h->n; k++) {
+        char name[32];
+        gn_cuda_usage u;
+        snprintf(name, sizeof name, "gn_kernel_%d", k);
+        gn_cuda_view_kernel(&v, k, &h->kernel[k].geometry, &u);
+        GN_TRY(gn_cuda_module_function(h->module, name, &h->function[k]));
+    }
+    return NULL;
+}
+
+static gn_status *compile_on(gn_cuda_device *d, cuda_host *h, const kir_kernel *const *kernels)
+{
+    const gn_cuda_info *about = gn_cuda_device_about(d);
+    gn_code_object object;
+    GN_TRY(gn_cuda_object(h->n, kernels, 10 * about->major + about->minor, &object));
+    gn_status *s = load_on(d, h, &object);
+    free(object.bytes);
+    return s;
+}
+
+static gn_status *launch_on(gn_cuda_device *d, const cuda_host *h, int k, void *const *buffers, const size_t *bytes,
+                            const int64_t *syms, int64_t trips)
+{
+    const gn_cuda_geometry *g = &h->kernel[k].geometry;
+    gn_device_ptr at[256] = {0};
+    void *args[256];
+    gn_status *s = NULL;
+    int n = h->n_buffers[k];
+    for (int b = 0; b < n && !s; b++) {
+        s = gn_cuda_alloc(d, (int64_t)bytes[b], "a buffer", &at[b]);
+        if (!s) s = gn_cuda_upload(d, at[b], buffers[b], (int64_t)bytes[b]);
+        args[b] = &at[b];
+    }
+    for (int i = 0; i < h->n_syms[k]; i++) args[n + i] = (void *)(uintptr_t)&syms[i];
+    int64_t blocks = (trips + g->per_block - 1) / g->per_block;
+    if (!s && blocks) s = gn_cuda_launch(d, h->function[k], blocks, g->threads, args);
+    for (int b = 0; b < n && !s; b++) s = gn_cuda_download(d, buffers[b], at[b], (int64_t)bytes[b]);
+    for (int b = 0; b < n; b++) gn_cuda_free(d, at[b]);
+    return s;
+}
+
 static cuda_host *host_new(int n, const kir_kernel *const *kernels)
 {
     size_t room = (size_t)n + 1;
@@ -129,6 +196,7 @@ static cuda_host *host_new(int n, const kir_kernel *const *kernels)
     h->fn = calloc(room, sizeof *h->fn);
     h->n_buffers = calloc(room, sizeof *h->n_buffers);
     h->n_syms = calloc(room, sizeof *h->n_syms);
+    h->function = calloc(room, sizeof *h->function);
     for (int k = 0; k < n; k++) {
         h->n_buffers[k] = (int)kernels[k]->buffers.n;
         h->n_syms[k] = (int)kernels[k]->syms.n;
@@ -178,7 +246,10 @@ static gn_status *compile_in(gn_arena *a, cuda_host *h, int n, const kir_kernel 
 gn_status *cuda_host_compile(int n, const kir_kernel *const *kernels, cuda_host **out)
 {
     gn_arena a;
+    gn_cuda_device *device;
     *out = host_new(n, kernels);
+    GN_TRY(find_device(&device));
+    if (device) return compile_on(device, *out, kernels);
     gn_arena_init(&a);
     gn_status *s = compile_in(&a, *out, n, kernels);
     gn_arena_free(&a);
@@ -189,6 +260,8 @@ void cuda_host_free(cuda_host *h)
 {
     if (!h) return;
     if (h->object) dlclose(h->object);
+    gn_cuda_module_free(h->module);
+    free(h->function);
     free(h->kernel);
     free(h->fn);
     free(h->n_buffers);
@@ -440,9 +513,14 @@ static gn_status *fibers(fiber **out, unsigned char **stacks)
     return NULL;
 }
 
-gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const int64_t *syms, int64_t trips,
-                            cuda_order order, uint64_t seed)
+gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const size_t *bytes, const int64_t *syms,
+                            int64_t trips, cuda_order order, uint64_t seed)
 {
+    if (h->module) {
+        gn_cuda_device *device;
+        GN_TRY(find_device(&device));
+        return launch_on(device, h, k, buffers, bytes, syms, trips);
+    }
     const gn_cuda_geometry *g = &h->kernel[k].geometry;
     void *args[256];
     int n = 0;

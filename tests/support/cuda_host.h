@@ -8,7 +8,9 @@
  *   - shared memory is as large as the launch says, is filled with NaNs before each block, and what lies around it stays
  *   - vectors of 16 bytes lie at addresses that they may
  * Threads run in ascending, descending or in a seeded order: a kernel that lacks a barrier gives other figures in one of them.
- * Not modelled: weak memory, several warps at once, contention. */
+ * Not modelled: weak memory, several warps at once, contention.
+ *
+ * With GNNC_TEST_DEVICE=cuda:N in the environment kernels are compiled by NVRTC and run on that GPU instead. */
 #ifndef GN_TESTS_SUPPORT_CUDA_HOST_H
 #define GN_TESTS_SUPPORT_CUDA_HOST_H
 
@@ -25,9 +27,9 @@ void cuda_host_free(cuda_host *h); /* NULL is fine */
 
 typedef enum cuda_order { CUDA_UP, CUDA_DOWN, CUDA_SEEDED } cuda_order;
 
-/* Kernel k over `trips` iterations of its thread loop.  GN_ERR_INTERNAL for what it does wrong. */
-gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const int64_t *syms, int64_t trips,
-                            cuda_order order, uint64_t seed);
+/* Kernel k over `trips` iterations of its thread loop; bytes: of each buffer.  GN_ERR_INTERNAL for what it does wrong. */
+gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const size_t *bytes, const int64_t *syms,
+                            int64_t trips, cuda_order order, uint64_t seed);
 
 const gn_cuda_geometry *cuda_host_geometry(const cuda_host *h, int k);
 

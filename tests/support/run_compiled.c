@@ -417,11 +417,16 @@ typedef struct way { /* how kernels are run */
 static gn_status *launch_cuda(desk *d, const low_launch *l, int kernel, cuda_order order)
 {
     void **buf = GN_NEW_N(d->arena, void *, l->buffers.n + 1);
+    size_t *bytes = GN_NEW_N(d->arena, size_t, l->buffers.n + 1);
     int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1), bound = size_of(d, l->trip);
-    for (uint32_t k = 0; k < l->buffers.n; k++) buf[k] = d->buffer[l->buffers.p[k]].data;
+    for (uint32_t k = 0; k < l->buffers.n; k++) {
+        const kir_bound_buffer *b = &d->buffer[l->buffers.p[k]];
+        buf[k] = b->data;
+        bytes[k] = (size_t)b->elems * gn_elem_size(l->kernel->buffers.p[k].elem);
+    }
     for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
     int64_t trips = kir_thread_loop(l->kernel) ? (bound + l->step - 1) / l->step : 1;
-    gn_status *s = cuda_host_launch(d->host, d->first + kernel, buf, sym, trips, order, (uint64_t)kernel + 7);
+    gn_status *s = cuda_host_launch(d->host, d->first + kernel, buf, bytes, sym, trips, order, (uint64_t)kernel + 7);
     return gn_status_annotate(s, "kernel %s", l->kernel->name);
 }
 

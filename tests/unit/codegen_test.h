@@ -160,14 +160,15 @@ static inline void test_ways(const test_code *t, const kir_bound_buffer *start, 
     for (int order = 0; order < 3; order++) {
         fenced f[MAX_BUFFERS];
         void *buf[MAX_BUFFERS];
+        size_t bytes[MAX_BUFFERS];
         int n = (int)t->k->buffers.n;
         for (int b = 0; b < n; b++) {
-            size_t bytes = (size_t)start[b].elems * gn_elem_size(t->k->buffers.p[b].elem);
-            f[b] = fenced_new(bytes, bytes % 16 == 0);
-            if (bytes) memcpy(f[b].p, start[b].data, bytes);
+            bytes[b] = (size_t)start[b].elems * gn_elem_size(t->k->buffers.p[b].elem);
+            f[b] = fenced_new(bytes[b], bytes[b] % 16 == 0);
+            if (bytes[b]) memcpy(f[b].p, start[b].data, bytes[b]);
             buf[b] = f[b].p;
         }
-        succeeded(cuda_host_launch(t->host, 0, buf, o->syms, trips(t->k, o->syms), (cuda_order)order, o->seed),
+        succeeded(cuda_host_launch(t->host, 0, buf, bytes, o->syms, trips(t->k, o->syms), (cuda_order)order, o->seed),
                   t->text);
         for (int b = 0; b < n; b++) {
             compare(t->k, b, buf[b], want[b].data, start[b].elems, o->tolerance, name[order], t->text);
