@@ -84,6 +84,7 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
         GN_TRY(gn_session_eval(s));
         us[k] = (gn_now_ms() - t0) * 1e3;
     }
+    GN_TRY(gn_session_fetch(s));
     if (cli->opt.verbose) gn_cli_profile("eval", &s->build.eval);
     if (cli->opt.predictions) GN_TRY(gn_cli_write_predictions(cli, s));
     if (cli->opt.json) return report_json(s, us, n);

@@ -285,6 +285,12 @@ const void *gn_instance_output(const gn_instance *in, const char *name, int64_t 
     return NULL;
 }
 
+gn_status *gn_instance_wait(gn_instance *in)
+{
+    GN_TRY(gn_instance_check(in));
+    return in->remote ? in->artifact->remote->wait(in->remote) : NULL;
+}
+
 gn_status *gn_instance_fetch(gn_instance *in, const char *name)
 {
     GN_TRY(gn_instance_check(in));

@@ -47,6 +47,8 @@ void gn_instance_run(gn_instance *in);
 /* What went wrong on the device since the last check; runs do nothing from an error to the check. NULL: nothing, and always
  * here. */
 GN_NODISCARD gn_status *gn_instance_check(gn_instance *in);
+/* gn_instance_check after everything has run. */
+GN_NODISCARD gn_status *gn_instance_wait(gn_instance *in);
 /* Brings the value of an output from the device to where gn_instance_output has it.  Here it is there already. */
 GN_NODISCARD gn_status *gn_instance_fetch(gn_instance *in, const char *name);
 /* From now on a run is one parallel region with a static plan (region.h): the pool's workers are called once a run, and wait

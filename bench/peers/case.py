@@ -27,6 +27,7 @@ def parse(about):
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--check-steps", type=int, default=5, help="steps of training whose loss is reported")
     parser.add_argument("--form", default="coo", help="of the adjacency, where the peer knows several")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
     parser.add_argument("--compile", default="", help="MODE:DYNAMIC of torch.compile")
     args = parser.parse_args()
     # Thread counts have to be in the environment before torch is there.
@@ -41,15 +42,15 @@ def parse(about):
 class Graph:
     """edge_index [2, E] as int64, y, the training nodes; x dense, and as rows of a sparse matrix where it is one."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, device="cpu"):
         import numpy as np
         import torch
-        folder = pathlib.Path(folder)
+        folder, self.device = pathlib.Path(folder), device
         meta = json.loads((folder / "meta.json").read_text())
         read = lambda name, kind: np.fromfile(folder / name, dtype=kind)
         self.nodes, self.features, self.classes = meta["nodes"], meta["features"], meta["classes"]
         ends = np.stack([read("src.i32", np.int32), read("dst.i32", np.int32)]).astype(np.int64)
-        self.edge_index = torch.from_numpy(ends)
+        self.edge_index = torch.from_numpy(ends).to(device)
         self.sparse = meta["sparse"]
         if self.sparse:
             self.x_ptr, self.x_col, self.x_val = (torch.from_numpy(read(name, kind)) for name, kind in
@@ -57,9 +58,9 @@ class Graph:
         else:
             self.x = torch.from_numpy(read("x.f32", np.float32).reshape(self.nodes, self.features))
         has_labels = (folder / "y.i32").exists()
-        self.y = torch.from_numpy(read("y.i32", np.int32).astype(np.int64)) if has_labels else None
+        self.y = torch.from_numpy(read("y.i32", np.int32).astype(np.int64)).to(device) if has_labels else None
         if has_labels:
-            self.rows = torch.from_numpy(read("train.u8", np.uint8)).nonzero().view(-1)
+            self.rows = torch.from_numpy(read("train.u8", np.uint8)).nonzero().view(-1).to(device)
             self.targets = self.y[self.rows]
 
     def x_csr(self):
@@ -70,7 +71,7 @@ class Graph:
 
     def dense(self):
         """x as PyTorch's users have it."""
-        return self.x_csr().to_dense() if self.sparse else self.x
+        return (self.x_csr().to_dense() if self.sparse else self.x).to(self.device)
 
     def forget_x(self):
         """Frees what a peer has made its own of."""
@@ -130,14 +131,17 @@ class Work:
             return self.forward()
 
     def step(self):
-        return self.train() if self.args.what == "train" else self.infer()
+        out = self.train() if self.args.what == "train" else self.infer()
+        if self.args.device != "cpu":
+            self.torch.cuda.synchronize()
+        return out
 
     def check(self):
         """Logits with the case's weights, without dropout."""
         if self.net is not None:
             self.net.eval()
         with self.torch.no_grad():
-            out = self.forward().float().numpy()
+            out = self.forward().float().cpu().numpy()
         if self.net is not None:
             self.net.train(self.args.what == "train")
         return difference(self.args.case, out)
@@ -178,7 +182,7 @@ def serve(args, make, versions):
     say = lambda answer: print(json.dumps(answer), flush=True)
     try:
         begin = time.perf_counter()
-        work = make(args, Graph(args.graph))
+        work = make(args, Graph(args.graph, args.device))
         ready = {"load_s": round(time.perf_counter() - begin, 3)} | warm_up(work, args)
         work.reset()
         ready |= {"difference": work.check(), "rss": resident(), "versions": versions()}

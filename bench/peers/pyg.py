@@ -57,12 +57,13 @@ def make(args, graph):
     names = {name: case.weight(args.case, name, value.shape) for name, value in net.state_dict().items()
              if not name.endswith(".eps")}
     net.load_state_dict(names, strict=False)
+    net.to(args.device)
     edges, weight = adjacency(args, graph)
     if args.form == "xcsr":
         if args.model not in ("gcn", "gat"):
             raise NotImplementedError("sparse features are for gcn and gat: the others aggregate their features first")
         net.convs[0].lin = sparse_linear(net.convs[0].lin)
-    x = graph.x_csr() if args.form == "xcsr" else graph.dense()
+    x = graph.x_csr().to(args.device) if args.form == "xcsr" else graph.dense()
     graph.forget_x()
     net.train(args.what == "train")
     call = compiled(net, args)
@@ -105,7 +106,7 @@ def adjacency(args, graph):
         return edges, weight
     if args.model == "gat":  # takes loops into pairs only, so they are in it already
         edges, _ = add_self_loops(remove_self_loops(edges)[0], num_nodes=graph.nodes)
-    values = weight if weight is not None else torch.ones(edges.shape[1])
+    values = weight if weight is not None else torch.ones(edges.shape[1], device=edges.device)
     coo = torch.sparse_coo_tensor(edges.flip(0), values, (graph.nodes, graph.nodes))
     return coo.coalesce().to_sparse_csr(), None
 

@@ -57,6 +57,7 @@ def parse(argv):
     parser.add_argument("--timeout", type=float, default=420, metavar="S", help="a contender's answer")
     parser.add_argument("--minutes", type=float, default=600, help="after these no workload or peer begins")
     parser.add_argument("--gnnc-arg", action="append", default=[], help="one more argument for gnnc; repeatable")
+    parser.add_argument("--device", default="cpu", metavar="DEVICE", help="cpu, or cuda:N for gnnc and PyTorch alike")
     parser.add_argument("--cc", help="the compiler of bench/c (default: clang-19, clang, gcc or cc)")
     parser.add_argument("--work", type=pathlib.Path, help="folder of graphs, weights and compilers' caches; kept if given")
     parser.add_argument("--scripts", default=str(peers.SCRIPTS), help=argparse.SUPPRESS)
@@ -67,6 +68,8 @@ def parse(argv):
         args.patterns, args.rounds, args.block = args.patterns or QUICK, min(args.rounds, 3), min(args.block, 0.3)
     if args.ablation and not args.patterns:
         args.patterns = ["cora-*-train", "cora-*-train-dropout", "cora-gcn-infer", "cora-gat-infer"]
+    if args.device != "cpu":
+        args.gnnc_arg += ["--device", args.device]
     chosen = args.peers if args.peers is not None else ",".join(QUICK_PEERS) if args.quick else None
     args.peers = None if chosen is None else [] if chosen == "none" else chosen.split(",")
     for name in args.peers or []:
@@ -129,9 +132,9 @@ def race_all(args, workloads, sources, work, say):
     host = machine.describe() | {"gnnc": version_of(args.gnnc), "ceilings": machine.ceilings(programs)}
     (args.out / "machine.json").write_text(json.dumps(host, indent=1) + "\n")
     settings = Settings(gnnc=args.gnnc, gnnc_args=args.gnnc_arg, data_root=args.data_root, work=work, rounds=args.rounds,
-                        block_s=args.block, most_steps=args.steps, timeout=args.timeout, peers=args.peers, scripts=args.scripts,
+                        block_s=args.block, most_steps=args.steps, timeout=args.timeout, peers=args.peers, scripts=args.scripts, device=args.device,
                         deadline=time.monotonic() + args.minutes * 60, keep=args.work is not None)
-    shared = (Cases(work, args.gnnc, args.dump), programs, pythons, sources)
+    shared = (Cases(work, args.gnnc, args.dump, more=[] if args.device == "cpu" else ["--device", args.device]), programs, pythons, sources)
     failed = 0
     for number, workload in enumerate(workloads, 1):
         path = args.out / f"{workload.name}.json"

@@ -59,8 +59,9 @@ def unpack_safetensors(path, folder):
 
 
 class Cases:
-    def __init__(self, folder, gnnc, dump, timeout=600):
+    def __init__(self, folder, gnnc, dump, timeout=600, more=()):
         self.folder, self.gnnc, self.dump, self.timeout = pathlib.Path(folder), gnnc, dump, timeout
+        self.more = list(more)  # arguments of gnnc
         self.graphs, self.made = {}, {}
 
     def graph(self, name, data, sources):
@@ -111,7 +112,7 @@ class Cases:
         folder = self.folder / "cases" / key
         folder.mkdir(parents=True, exist_ok=True)
         weights = folder / "weights.safetensors"
-        base = [str(self.model(workload)), "--data", data, "-q", "--json"]
+        base = [str(self.model(workload)), "--data", data, "-q", "--json", *self.more]
         for name, value in workload.options.items():
             base += ["-D", f"{name}={value}"]
         drawn = DRAWN.get(workload.model)

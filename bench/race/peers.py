@@ -15,12 +15,13 @@ class Peer:
         self.name, self.environment, self.script, self.arguments, self.compiles = name, environment, script, arguments, compiles
         self.keeps_memory = True
 
-    def command(self, python, workload, graph, case, check_steps, scripts):
+    def command(self, python, workload, graph, case, check_steps, scripts, device="cpu"):
         options = workload.options
         return [python, str(pathlib.Path(scripts) / self.script), "--graph", str(graph), "--case", str(case),
                 "--model", workload.model, "--what", workload.what, "--dropout", str(workload.p),
                 "--hidden", options.get("hidden", "16"), "--layers", options.get("layers", "2"),
-                "--threads", str(workload.threads), "--check-steps", str(check_steps), *self.arguments]
+                "--threads", str(workload.threads), "--check-steps", str(check_steps),
+                *([] if device == "cpu" else ["--device", device]), *self.arguments]
 
 
 def peer(name):
@@ -65,11 +66,11 @@ def is_expert(name):
     return name.startswith("expert") or name == "pyg-xcsr"
 
 
-def environment_of(cache):
+def environment_of(cache, device="cpu"):
     """Compilers keep what they made in `cache`, so that cold is cold."""
     cache = str(cache)
     return {"TORCHINDUCTOR_CACHE_DIR": os.path.join(cache, "inductor"), "TRITON_CACHE_DIR": os.path.join(cache, "triton"),
-            "DGLBACKEND": "pytorch", "CUDA_VISIBLE_DEVICES": "", "TOKENIZERS_PARALLELISM": "false"}
+            "DGLBACKEND": "pytorch", "TOKENIZERS_PARALLELISM": "false"} | ({"CUDA_VISIBLE_DEVICES": ""} if device == "cpu" else {})
 
 
 SCRIPTS = ROOT / "bench" / "peers"

@@ -87,7 +87,7 @@ class Race:
         trips = [machine.round_trip(self.programs)] if self.w.threads > 1 else []
         if self.w.threads > 1:
             self.against("gnnc, one thread", lambda: self.make_gnnc("one", threads=1))
-        if self.w.hand:
+        if self.w.hand and self.s.device == "cpu":
             self.against_hand()
             self.against("gnnc tuned", lambda: self.make_gnnc("tuned", ["-O", "max-autotune"]))
         self.best = None
@@ -137,8 +137,8 @@ class Race:
             self.note(name, None, why)
             return
         cache = self.cache / name.replace(":", "-")
-        environment = peers.environment_of(cache)
-        command = peer.command(python, self.w, self.graph, self.case, self.check_steps, self.s.scripts)
+        environment = peers.environment_of(cache, self.s.device)
+        command = peer.command(python, self.w, self.graph, self.case, self.check_steps, self.s.scripts, self.s.device)
         row, why = duel.guarded(self.duel_process, name, command, environment, peer)
         if row and peer.compiles and row["blocks"] > 1:
             warm, _ = duel.guarded(self.first_step, command, environment)

@@ -361,6 +361,11 @@ static gn_status *attach(gn_remote *r, const gn_instance *in, const void *code, 
 
 static void detach(void *attached) { gn_cuda_instance_free(attached); }
 static gn_status *run_attached(void *attached) { return gn_cuda_instance_run(attached); }
+static gn_status *wait_attached(void *attached)
+{
+    gn_cuda_instance *in = attached;
+    return gn_cuda_wait(in->memory->device);
+}
 static gn_status *rebound(void *attached) { return gn_cuda_instance_rebound(attached); }
 static void replay(void *attached) { gn_cuda_instance_replay(attached, true); }
 static gn_status *time_attached(void *attached, int64_t *ns) { return gn_cuda_instance_time(attached, ns); }
@@ -370,7 +375,8 @@ static gn_status *push(gn_remote *r, const void *host)
 }
 static gn_status *fetch(gn_remote *r, void *host) { return gn_cuda_memory_fetch((gn_cuda_memory *)(void *)r, host); }
 
-static const gn_remote on_device = {attach, detach, run_attached, rebound, replay, time_attached, push, fetch};
+static const gn_remote on_device = {attach, detach,        run_attached, wait_attached, rebound,
+                                    replay, time_attached, push,         fetch};
 
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m)
 {

@@ -7,8 +7,10 @@
 gn_status *gn_session_eval(gn_session *s)
 {
     gn_instance_run(s->build.eval.instance);
-    return gn_instance_fetch(s->build.eval.instance, "out");
+    return gn_instance_wait(s->build.eval.instance);
 }
+
+gn_status *gn_session_fetch(gn_session *s) { return gn_instance_fetch(s->build.eval.instance, "out"); }
 
 const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
@@ -50,6 +52,7 @@ gn_status *gn_session_step(gn_session *s, double *loss) { return run_loss(&s->bu
 static gn_status *measure(gn_session *s, gn_epoch *e)
 {
     GN_TRY(gn_session_eval(s));
+    GN_TRY(gn_session_fetch(s));
     e->train_acc = gn_session_accuracy(s, s->data->train_mask);
     e->val_acc = gn_session_accuracy(s, s->data->val_mask);
     e->test_acc = gn_session_accuracy(s, s->data->test_mask);

@@ -81,7 +81,9 @@ GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);
 GN_NODISCARD gn_status *gn_session_save(const gn_session *s, const char *path);
 GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
 
-GN_NODISCARD gn_status *gn_session_eval(gn_session *s); /* runs the forward pass; fails on a device alone */
+/* Runs the forward pass; fails on a device alone, where the logits then are to be fetched. */
+GN_NODISCARD gn_status *gn_session_eval(gn_session *s);
+GN_NODISCARD gn_status *gn_session_fetch(gn_session *s); /* logits of the last eval, from the device */
 /* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v). */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }

@@ -43,6 +43,7 @@ static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
     GN_TRY(gn_session_new(a, o, &s));
     gn_status *status = gn_session_fit(s, 3, NULL, NULL, &fit);
     if (!status) status = gn_session_eval(s);
+    if (!status) status = gn_session_fetch(s);
     if (!status) {
         const float *logits = gn_session_logits(s, &classes);
         out->loss = fit.loss;
