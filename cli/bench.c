@@ -135,7 +135,7 @@ static gn_status *bench(gn_cli *cli)
 {
     gn_cli_options *o = &cli->opt;
     gn_grid grid;
-    gn_grid_text text = {.data = o->data, .modes = o->modes, .threads = o->thread_list};
+    gn_grid_text text = {.data = o->data, .modes = o->modes, .dynamic = o->dynamic_list, .threads = o->thread_list};
     GN_TRY(gn_grid_parse(cli->arena, &text, &grid));
     o->warmup = or_else(o->warmup, GN_BENCH_WARMUP);
     o->repeat = or_else(o->repeat, GN_BENCH_REPEAT);
@@ -147,7 +147,8 @@ const gn_command gn_command_bench = {
     .name = "bench",
     .usage = "bench MODEL.gnn [options]",
     .summary = "compare compile modes on graphs",
-    .about = "Measures a model under every combination of modes, graphs and numbers of threads: compilation (with an\n"
+    .about = "Measures a model under every combination of modes, graphs, threads and dynamic settings: compilation "
+             "(with an\n"
              "empty cache, and with the kernels in it), inference, training steps, memory.  Every combination runs\n"
              "in processes of its own, so that one that fails is a row and not the end.  Results are compared with\n"
              "those of eager (of the first mode where eager is not among them).\n"

@@ -122,6 +122,9 @@ static const gn_option options[] = {
     {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on T threads (default: one a core)", NULL, 1, 4096},
     {"modes", 0, GN_OPTION_STRING, AT(modes), BENCH, "LIST",
      "compile modes, separated by commas, or all (default:\neager,default,reduce-overhead,max-autotune)"},
+    {"dynamic", 0, GN_OPTION_STRING, AT(dynamic_list), BENCH, "LIST",
+     "settings of dynamic shapes, separated by commas: true (the\ndefault), auto, false; several are also compared on "
+     "graphs\nthat change"},
     {"threads", 0, GN_OPTION_STRING, AT(thread_list), BENCH, "LIST",
      "numbers of threads, separated by commas (default: one a core)"},
     {"warmup", 0, GN_OPTION_INT, AT(warmup), BENCH, "N",

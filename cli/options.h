@@ -59,6 +59,7 @@ typedef struct gn_cli_options {
     double tune_budget;      /* seconds of searching; negative: not given */
     const char *modes;       /* bench: the axes of the grid, separated by commas; NULL: not given */
     const char *thread_list;
+    const char *dynamic_list;
     const char *cell; /* bench: measure one cell in this process, into this file */
     int64_t split;    /* the integers are -1 where they were not given */
     int64_t epochs;

@@ -9,7 +9,7 @@
 #include <signal.h>
 
 /* Counts where none are given: those of gnn-compile-bench. */
-enum { GN_BENCH_WARMUP = 5, GN_BENCH_REPEAT = 30, GN_BENCH_EPOCHS = 20, GN_BENCH_TIMEOUT = 600 };
+enum { GN_BENCH_WARMUP = 5, GN_BENCH_REPEAT = 30, GN_BENCH_EPOCHS = 20, GN_BENCH_TIMEOUT = 600, GN_BENCH_BATCHES = 40 };
 
 /* Modes agree to this: in the outputs of inference over the largest of them, in the losses of the first two steps. */
 #define GN_BENCH_TOLERANCE 1e-5

@@ -61,6 +61,7 @@ void gn_cell_init(gn_cell *c)
     *c = (gn_cell){.data = "", .mode = "", .dynamic = "", .reason = "", .last_line = "", .wall_ms = NAN};
     gn_measured_init(&c->cold);
     gn_measured_init(&c->warm);
+    c->changing = (gn_changing){-1, -1, -1, NAN, NAN};
     double *const unknown[] = {&c->infer_gain,
                                &c->step_gain,
                                &c->logits_diff,
@@ -176,6 +177,17 @@ static void comparison_json(gn_json *j, const gn_cell *c)
     gn_json_end(j);
 }
 
+static void changing_json(gn_json *j, const gn_changing *c)
+{
+    gn_json_object(j, "changing");
+    count_json(j, "batches", c->batches);
+    count_json(j, "programs", c->programs);
+    count_json(j, "recompiles", c->recompiles);
+    gn_json_double(j, "compile_ms", c->compile_ms);
+    gn_json_double(j, "run_us", c->run_us);
+    gn_json_end(j);
+}
+
 void gn_cell_json(gn_json *j, const gn_cell *c)
 {
     gn_json_object(j, NULL);
@@ -192,6 +204,7 @@ void gn_cell_json(gn_json *j, const gn_cell *c)
     stats_json(j, "step_us", &c->step);
     stats_json(j, "infer_us", &c->infer);
     comparison_json(j, c);
+    changing_json(j, &c->changing);
     gn_measured_json(j, "cold", &c->cold);
     gn_measured_json(j, "warm", &c->warm);
     gn_json_string(j, "key", c->key);
@@ -258,6 +271,25 @@ static gn_status *load(const char *path, json_t **out)
     GN_FAIL(GN_ERR_DATA, "%s: expected an object", path);
 }
 
+static void changing_of(const json_t *o, gn_changing *c)
+{
+    const json_t *run = json_object_get(o, "run_us");
+    c->batches = count_of(o, "batches", -1);
+    c->programs = count_of(o, "programs", -1);
+    c->recompiles = count_of(o, "recompiles", -1);
+    c->compile_ms = number_of(o, "compile_ms");
+    c->run_us = json_is_object(run) ? number_of(run, "median") : number_of(o, "run_us");
+}
+
+gn_status *gn_changing_read(const char *path, gn_changing *out)
+{
+    json_t *o;
+    GN_TRY(load(path, &o));
+    changing_of(o, out);
+    json_decref(o);
+    return NULL;
+}
+
 gn_status *gn_measured_read(gn_arena *a, const char *path, gn_measured *out)
 {
     json_t *o;
@@ -289,6 +321,7 @@ gn_status *gn_cell_read(gn_arena *a, const char *path, gn_cell *c, bool *same)
         c->wall_ms = number_of(o, "wall_ms");
         measured_of(a, json_object_get(o, "cold"), &c->cold);
         measured_of(a, json_object_get(o, "warm"), &c->warm);
+        changing_of(json_object_get(o, "changing"), &c->changing);
         c->infer = gn_stats_of(a, c->warm.infer_us.x, c->warm.infer_us.n);
         c->step = gn_stats_of(a, c->warm.step_us.x, c->warm.step_us.n);
         /* Against the baseline: what cannot be computed again, for outputs are not kept. */

@@ -49,6 +49,13 @@ typedef struct gn_measured {
     const char *error_code, *error;      /* it failed: name of the code, message */
 } gn_measured;
 
+/* Graphs that change: random parts of the data, one after another (gnnc run --batches). */
+typedef struct gn_changing {
+    int64_t batches, programs, recompiles; /* -1: not measured */
+    double compile_ms;                     /* of all programs */
+    double run_us;                         /* median of a batch that nothing was compiled for */
+} gn_changing;
+
 typedef struct gn_cell {
     const char *data; /* as it was asked for; "" is the built-in graph */
     const char *mode;
@@ -63,6 +70,7 @@ typedef struct gn_cell {
     int64_t timeout_s;      /* that it ran under */
     double wall_ms;         /* all of its processes */
     gn_measured cold, warm; /* first process: nothing cached, compiles alone; second: finds the kernels, and runs */
+    gn_changing changing;   /* where several settings of dynamic shapes are compared */
     gn_stats infer, step;   /* of warm.infer_us, warm.step_us */
 
     /* Against the baseline (compare.h). */
@@ -92,6 +100,8 @@ void gn_measured_json(gn_json *j, const char *key, const gn_measured *m);
 void gn_cell_json(gn_json *j, const gn_cell *c);
 
 /* Reads back what those wrote.  GN_ERR_IO, GN_ERR_DATA. */
+GN_NODISCARD gn_status *gn_changing_read(const char *path,
+                                         gn_changing *out); /* what gnnc run --batches --json prints */
 GN_NODISCARD gn_status *gn_measured_read(gn_arena *a, const char *path, gn_measured *out);
 /* Settings but for the key stay as they are: settings of the file are compared by their key, and *same says whether they are
  * equal.  A missing file is not the same, and no error. */

@@ -65,7 +65,9 @@ static _Noreturn void become(const gn_child_options *o, int to, pid_t parent)
     (void)parent;
 #endif
     int none = open("/dev/null", O_RDWR);
-    if (none < 0 || dup2(none, STDIN_FILENO) < 0 || dup2(none, STDOUT_FILENO) < 0 || dup2(to, STDERR_FILENO) < 0)
+    int out = o->output ? open(o->output, O_WRONLY | O_CREAT | O_TRUNC, 0666) : none;
+    if (none < 0 || out < 0 || dup2(none, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
+        dup2(to, STDERR_FILENO) < 0)
         _exit(127);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);

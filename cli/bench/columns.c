@@ -62,6 +62,9 @@ OF(rss, count(c->warm.rss_bytes, 1e6))
 OF(rss_compile, count(c->cold.rss_bytes, 1e6))
 OF(plan, count(c->warm.plan_bytes, 1e6))
 OF(arena, count(c->warm.arena_bytes, 1e6))
+OF(changing_programs, count(c->changing.programs, 1))
+OF(changing_compile, c->changing.compile_ms)
+OF(changing_run, c->changing.run_us)
 OF(logits_diff, c->logits_diff)
 OF(loss_diff, c->loss_diff)
 OF(end_loss_diff, c->end_loss_diff)
@@ -136,6 +139,10 @@ const gn_column gn_columns[] = {
     {"peak_rss_compile_mb", "resident while compiling", "MB", GN_VALUE_NUMBER, MEMORY, rss_compile},
     {"plan_mb", "planned", "MB", GN_VALUE_NUMBER, MEMORY, plan},
     {"temporaries_mb", "of it temporaries", "MB", GN_VALUE_NUMBER, MEMORY, arena},
+    {"changing_programs", "changing graphs: programs", "", GN_VALUE_COUNT, GN_TABLE_DYNAMIC, changing_programs},
+    {"changing_compile_ms", "changing graphs: compile, in all", "ms", GN_VALUE_NUMBER, GN_TABLE_DYNAMIC,
+     changing_compile},
+    {"changing_run_us", "changing graphs: a run", "us", GN_VALUE_NUMBER, GN_TABLE_DYNAMIC, changing_run},
     {"order", "order of nodes", "", GN_VALUE_TEXT, AGREEMENT, of_order},
     {"test_accuracy", "test accuracy", "%", GN_VALUE_NUMBER, AGREEMENT, test_acc},
     {"outputs_diff", "outputs differ by", "", GN_VALUE_NUMBER, AGREEMENT, logits_diff},

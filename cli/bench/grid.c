@@ -1,5 +1,6 @@
 #include "cli/bench/grid.h"
 
+#include "driver/jit.h"
 #include "driver/mode.h"
 #include "runtime/threads.h"
 
@@ -99,11 +100,14 @@ static gn_status *parse_modes(gn_arena *a, const char *text, gn_grid *g)
 
 static gn_status *parse_dynamic(gn_arena *a, const char *text, gn_grid *g)
 {
-    static const char *const settings[] = {"auto", "true", "false"};
+    static const char *const settings[] = {
+#define X(id, name) name,
+        GN_DYNAMICS(X)
+#undef X
+    };
     split(a, text ? text : settings[0], &g->dynamic);
     for (uint32_t k = 0; k < g->dynamic.n; k++)
-        if (*g->dynamic.p[k])
-            GN_TRY(known(a, "--dynamic", g->dynamic.p[k], settings, sizeof settings / sizeof *settings));
+        if (*g->dynamic.p[k]) GN_TRY(known(a, "--dynamic", g->dynamic.p[k], settings, GN_DYNAMIC_COUNT));
     return check_list("--dynamic", &g->dynamic);
 }
 

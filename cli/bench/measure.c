@@ -173,6 +173,7 @@ gn_status *gn_bench_measure(gn_cli *cli, const gn_grid *g)
         GN_FAIL(GN_ERR_USAGE, "--cell measures one cell: each list has one entry then");
     cli->opt.data = *g->data.p[0] ? g->data.p[0] : NULL;
     cli->opt.mode = g->modes.p[0];
+    cli->opt.dynamic = g->dynamic.p[0];
     cli->opt.threads = g->threads.p[0];
     gn_measured m;
     gn_measured_init(&m);

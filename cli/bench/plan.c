@@ -77,6 +77,7 @@ static gn_status *common_key(const gn_bench *b, gn_buf *key)
     gn_buf_printf(key, "warmup %" PRId64 "\nrepeat %" PRId64 "\nepochs %" PRId64 "\n", b->warmup, b->repeat, b->epochs);
     if (o->tune_budget >= 0) gn_buf_printf(key, "tune-budget %.9g\n", o->tune_budget);
     gn_buf_printf(key, "baseline %s\n", b->grid.baseline);
+    if (b->grid.dynamic.n > 1) gn_buf_printf(key, "changing graphs %d\n", GN_BENCH_BATCHES);
     return NULL;
 }
 

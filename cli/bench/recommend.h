@@ -4,7 +4,7 @@
 
 #include "cli/bench/bench.h"
 
-/* The fastest by a figure: of those that are slower within noise alone, or are the same program, the one whose mode does
+/* The fastest by a figure: of those that are slower within noise alone, or are the same program (as one that is), the one whose mode does
  * least (the first in the table of modes).  -1: none. */
 int gn_best_of(int n, const gn_cell *const *cells, bool infer);
 /* Is `c` as fast as `best` within noise, or the same program? */

@@ -81,39 +81,65 @@ static void add_all(command *c, const char *name, const gn_string_list *list)
     for (uint32_t k = 0; k < list->n; k++) add_option(c, name, list->p[k]);
 }
 
-/* This same program with the settings of one cell. */
+/* What a cell's processes have in common. */
+static void add_settings(command *m, const runner *r, const gn_cell *c)
+{
+    const gn_cli_options *o = &r->b->cli->opt;
+    add_option(m, "cache-dir", path_of(r, c, ".cache"));
+    if (*c->data) add_option(m, "data", c->data);
+    add_option(m, "dynamic", c->dynamic);
+    add_count(m, "threads", c->threads);
+    add_all(m, "define", &o->defines);
+    add_all(m, "without", &o->without);
+    add_option(m, "only", o->only);
+    add_option(m, "normalize-features", o->normalize);
+    add_option(m, "undirected", o->undirected);
+    add_option(m, "reorder", o->reorder);
+    add_option(m, "weights", o->weights);
+    if (o->tune_budget >= 0) add_option(m, "tune-budget", gn_arena_printf(r->b->arena, "%.9g", o->tune_budget));
+    add_count(m, "split", o->split);
+    add_count(m, "seed", o->seed);
+    add(m, "--quiet");
+}
+
+static char *const *finish(command *m, const runner *r)
+{
+    add(m, "--");
+    add(m, r->b->model);
+    GN_PUSH(m->arena, m->argv, NULL);
+    return m->argv.p;
+}
+
+/* This same program, measuring one cell. */
 static char *const *command_of(const runner *r, const gn_cell *c, const char *to, bool compile_only)
 {
     const gn_bench *b = r->b;
-    const gn_cli_options *o = &b->cli->opt;
     command m = {.arena = b->arena};
     add(&m, "/proc/self/exe");
     add(&m, "bench");
     add_option(&m, "cell", to);
-    add_option(&m, "cache-dir", path_of(r, c, ".cache"));
-    if (*c->data) add_option(&m, "data", c->data);
     add_option(&m, "modes", c->mode);
-    add_count(&m, "threads", c->threads);
-    add_option(&m, "what", o->what);
-    add_all(&m, "define", &o->defines);
-    add_all(&m, "without", &o->without);
-    add_option(&m, "only", o->only);
-    add_option(&m, "normalize-features", o->normalize);
-    add_option(&m, "undirected", o->undirected);
-    add_option(&m, "reorder", o->reorder);
-    add_option(&m, "weights", o->weights);
-    if (o->tune_budget >= 0) add_option(&m, "tune-budget", gn_arena_printf(b->arena, "%.9g", o->tune_budget));
-    add_count(&m, "split", o->split);
-    add_count(&m, "seed", o->seed);
+    add_option(&m, "what", b->cli->opt.what);
     add_count(&m, "warmup", b->warmup);
     add_count(&m, "repeat", b->repeat);
     add_count(&m, "epochs", b->epochs);
     if (compile_only) add(&m, "--compile-only");
-    add(&m, "--quiet");
-    add(&m, "--");
-    add(&m, b->model);
-    GN_PUSH(m.arena, m.argv, NULL);
-    return m.argv.p;
+    add_settings(&m, r, c);
+    return finish(&m, r);
+}
+
+/* This same program, on graphs that change; as many recompilations as it takes. */
+static char *const *changing_of(const runner *r, const gn_cell *c)
+{
+    command m = {.arena = r->b->arena};
+    add(&m, "/proc/self/exe");
+    add(&m, "run");
+    add_option(&m, "mode", c->mode);
+    add_count(&m, "batches", GN_BENCH_BATCHES);
+    add_count(&m, "recompile-limit", GN_BENCH_BATCHES);
+    add(&m, "--json");
+    add_settings(&m, r, c);
+    return finish(&m, r);
 }
 
 /* How a process ended ----------------------------------------------------------------------------------------------- */
@@ -171,6 +197,30 @@ static gn_status *run_process(runner *r, gn_cell *c, bool compile_only, gn_measu
     return NULL;
 }
 
+/* Changing graphs, with an empty cache again: only where settings are compared that differ in them. */
+static gn_status *run_changing(runner *r, gn_cell *c)
+{
+    const char *to = path_of(r, c, ".changing"), *cache = path_of(r, c, ".cache");
+    gn_child_options o = {
+        .argv = changing_of(r, c), .output = to, .timeout_s = (double)c->timeout_s - c->wall_ms / 1e3, .stop = r->stop};
+    gn_child p;
+    remove_all(cache);
+    if (mkdir(cache, 0700)) GN_FAIL(GN_ERR_IO, "%s: %s", cache, strerror(errno));
+    GN_TRY(gn_child_run(r->b->arena, &o, &p));
+    c->wall_ms += p.ms;
+    gn_status *unread = gn_changing_read(to, &c->changing);
+    remove(to);
+    c->end = GN_CELL_OPEN;
+    if (p.end == GN_CHILD_EXITED && p.status == 0 && !unread)
+        c->end = GN_CELL_OK;
+    else
+        failed(r, c, &p, NULL);
+    gn_status_free(unread);
+    if (c->end != GN_CELL_OK && c->end != GN_CELL_OPEN)
+        c->reason = gn_arena_printf(r->b->arena, "on changing graphs: %s", c->reason);
+    return NULL;
+}
+
 static gn_cell *baseline_of(const runner *r, const gn_cell *c)
 {
     for (int k = 0; k < r->b->n_cells; k++) {
@@ -210,6 +260,7 @@ static gn_status *run_cell(runner *r, gn_cell *c)
         c->infer = gn_stats_of(r->b->arena, c->warm.infer_us.x, c->warm.infer_us.n);
         c->step = gn_stats_of(r->b->arena, c->warm.step_us.x, c->warm.step_us.n);
     }
+    if (!s && c->end == GN_CELL_OK && r->b->grid.dynamic.n > 1 && !r->b->compile_only) s = run_changing(r, c);
     if (!s) s = settle_outputs(r, c);
     remove_all(cache);
     if (s || c->end == GN_CELL_OPEN) return s;

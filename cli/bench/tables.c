@@ -11,7 +11,10 @@ const gn_question gn_questions[] = {
      "Medians. Times faster: than the baseline on the same data with as many threads. Break-even: after so many "
      "training steps "
      "the time to compile, all of it, has come back."},
-    {GN_TABLE_DYNAMIC, "Dynamic", "Dynamic settings", "The same figures for each setting of dynamic shapes."},
+    {GN_TABLE_DYNAMIC, "Dynamic", "Dynamic settings",
+     "The same figures for each setting of dynamic shapes. Changing graphs: 40 random parts of the data, one after "
+     "another; "
+     "how many programs they took, what compiling those took, and a run that found its program (median)."},
     {GN_TABLE_TRAINING, "Training", "Training",
      "A step is forward pass, loss, gradients and optimizer over the whole graph. Median, and what a tenth of the "
      "steps stayed "

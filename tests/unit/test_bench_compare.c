@@ -217,6 +217,9 @@ START_TEST(same_program)
     const gn_cell *r = add("reduce-overhead", 90, 50, "same");
     ck_assert(!gn_same_program(d, r));
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "reduce-overhead");
+    bench.n_cells--;
+    add("max-autotune", 90, 149, "other"); /* as fast as default, which is the program of the best */
+    ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "default");
     const gn_cell *none = add("max-autotune", 90, 50, "");
     ck_assert(!gn_same_program(none, none));
 }

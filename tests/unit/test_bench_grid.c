@@ -44,7 +44,7 @@ START_TEST(defaults)
     gn_grid g = accept((gn_grid_text){0});
     expect(&g.data, "");
     ck_assert_uint_eq(g.data.n, 1);
-    expect(&g.dynamic, "auto");
+    expect(&g.dynamic, "true");
     ck_assert_str_eq(g.baseline, "eager");
     ck_assert_uint_eq(g.threads.n, 1);
     ck_assert_int_eq(g.threads.p[0], gn_cores());

@@ -135,6 +135,20 @@ page = Page()
 page.feed(open(os.path.join(out, "report.html"), encoding="utf-8").read())
 check(not page.open and "What did not end well" in page.titles, f"failing: {page.titles}")
 
+# Settings of dynamic shapes: the same results, and graphs that change take one program, some, or one each.
+out = r.path("dynamic")
+text = r.works("bench", GCN, "-o", out, "--modes", "eager,default", "--dynamic", "true,auto,false", "--threads", "1", *QUICK)
+rows = {(c["mode"], c["dynamic"]): c for c in cells(out)}
+check(len(rows) == 6 and all(c["status"] == "ok" for c in rows.values()), f"dynamic: {[c['reason'] for c in rows.values()]}")
+check("Graphs that change: " in text, f"dynamic: {text}")
+for mode in ("eager", "default"):
+    true, auto, false = (rows[mode, d]["changing"] for d in ("true", "auto", "false"))
+    check(true["batches"] == 40 and true["programs"] == 1 and true["recompiles"] == 0, f"dynamic=true: {true}")
+    check(1 < auto["programs"] <= 3 < false["programs"], f"dynamic: {auto}, {false}")
+    check(rows[mode, "auto"]["warm"]["code"] == rows[mode, "false"]["warm"]["code"], "auto and false on one graph")
+    check(rows[mode, "true"]["warm"]["losses"] == rows[mode, "auto"]["warm"]["losses"], "dynamic: other bits")
+r.fails(2, "--dynamic: unknown value 'ture'; did you mean 'true'?", "bench", GCN, "--dynamic", "ture", "-o", r.path("none"))
+
 # Memory that runs out.  Not where a sanitizer wants more of the address space than the limit leaves.
 def limited(*args):
     return subprocess.run([r.gnnc, *args], capture_output=True, timeout=300,
