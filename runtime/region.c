@@ -4,17 +4,23 @@
 
 #include <string.h>
 
+/* Steps are counted from 1 in `all` and `first`; runs of the region too. */
 typedef struct step { /* a launch that does something */
     const gn_ready *launch;
     const int64_t *bound; /* [threads + 1]: a range a thread; NULL: the caller's alone */
-    int64_t all, first;   /* points that all others, or the caller, must have reached before; 0: none */
-    bool reach;           /* somebody waits for the end of it: its point is its number and one */
+    gn_point *claim;      /* [threads]: the last run in which somebody has taken the range */
+    gn_point *done;       /* ranges that have been run in all runs; the caller's steps: of which somebody waits */
+    int64_t all, first;   /* shared steps up to this one, or the caller's, must be over before; 0: none */
+    bool reach;           /* somebody waits for the end of it */
 } step;
 
 struct gn_region {
     int threads, n;
+    int64_t run;
     step *step;
     int64_t *bounds;
+    gn_point *points;
+    gn_point *here; /* [threads] in points: the last run that the thread has come to */
 };
 
 /* What touches what ------------------------------------------------------------------------------------------------ */
@@ -27,8 +33,8 @@ typedef struct planner {
     const gn_instance *in;
     gn_region *r;
     touched *slot; /* by root */
-    /* What is known by waits before: every thread knows that all have reached `all`, and the caller `first`; the caller
-     * knows that all have reached `one`. */
+    /* What is over by waits before: shared steps up to `all` and the caller's up to `first` before any later shared step,
+     * shared steps up to `one` before any later one of the caller's. */
     int64_t all, first, one;
 } planner;
 
@@ -50,7 +56,7 @@ static bool meet(const gn_instance *in, int a, int b)
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Points that must have been reached before step k touches the root. */
+/* Steps that must be over before step k touches the root. */
 static void need(const planner *z, int root, bool writes, step *s)
 {
     for (int q = 0; q < z->in->artifact->n_slots; q++) {
@@ -75,14 +81,14 @@ static void touch(planner *z, int root, unsigned access, int64_t point, bool sha
 
 static unsigned access_of(const gn_launch *l, int b) { return l->access ? l->access[b] : GN_READS | GN_WRITES; }
 
-/* Which points step k waits for, but for those that have been waited for before. */
+/* What step k waits for, but for what has been waited for before. */
 static void plan_waits(planner *z, int k, const gn_launch *l)
 {
     step *s = &z->r->step[k];
     bool shared = s->bound != NULL;
     for (int b = 0; b < l->n_buf; b++) need(z, z->in->plan.root[l->buf[b]], (access_of(l, b) & GN_WRITES) != 0, s);
     for (int b = 0; b < l->n_buf; b++) touch(z, z->in->plan.root[l->buf[b]], access_of(l, b), k + 1, shared);
-    if (!shared || s->first <= later(z->all, later(z->first, s->all))) s->first = 0;
+    if (!shared || s->first <= z->first) s->first = 0; /* shared steps may be over before what the caller does alone */
     if (s->all <= (shared ? z->all : z->one)) s->all = 0;
     z->one = later(z->one, s->all);
     if (shared) {
@@ -105,23 +111,38 @@ static void deal(const gn_ready *l, int threads, int64_t *bound)
             l->n_ranges ? l->bound[l->n_ranges * t / threads] : l->trip / threads * t + l->trip % threads * t / threads;
 }
 
-static gn_status *make_plan(planner *z)
+static void make_plan(planner *z)
 {
     const gn_instance *in = z->in;
     gn_region *r = z->r;
     int64_t *bound = r->bounds;
+    gn_point *point = r->points + r->threads;
+    r->here = r->points;
     for (int k = 0; k < in->artifact->n_launches; k++) {
         const gn_ready *l = &in->ready[k];
         if (l->trip <= 0) continue;
         step *s = &r->step[r->n];
-        *s = (step){.launch = l};
+        *s = (step){.launch = l, .done = point++};
         if (is_shared(l)) {
             deal(l, r->threads, bound);
             s->bound = bound;
+            s->claim = point;
             bound += r->threads + 1;
+            point += r->threads;
         }
         plan_waits(z, r->n++, &in->artifact->launches[k]);
     }
+}
+
+static gn_status *make_room(gn_region *r, int64_t n, int64_t shared)
+{
+    void *block;
+    GN_TRY(gn_block_zeroed(n, sizeof(step), "a region", &block));
+    r->step = block;
+    GN_TRY(gn_block_zeroed(shared * (r->threads + 1), sizeof(int64_t), "a region", &block));
+    r->bounds = block;
+    GN_TRY(gn_block_zeroed(n + (shared + 1) * r->threads, sizeof(gn_point), "a region", &block));
+    r->points = block;
     return NULL;
 }
 
@@ -135,22 +156,16 @@ gn_status *gn_region_new(const gn_instance *in, gn_region **out)
     GN_TRY(gn_block_zeroed(1, sizeof(gn_region), "a region", &block));
     gn_region *r = block;
     r->threads = threads;
-    gn_status *s = gn_block_zeroed(n, sizeof(step), "a region", &block);
-    if (!s) {
-        r->step = block;
-        s = gn_block_zeroed((int64_t)shared * (threads + 1), sizeof(int64_t), "a region", &block);
-    }
-    if (!s) {
-        r->bounds = block;
-        s = gn_block_zeroed(in->artifact->n_slots, sizeof(touched), "a region", &slots);
-    }
-    if (!s) s = make_plan(&(planner){.in = in, .r = r, .slot = slots});
-    gn_block_free(slots);
-    if (s)
+    gn_status *s = make_room(r, n, shared);
+    if (!s) s = gn_block_zeroed(in->artifact->n_slots, sizeof(touched), "a region", &slots);
+    if (s) {
         gn_region_free(r);
-    else
-        *out = r;
-    return s;
+        return s;
+    }
+    make_plan(&(planner){.in = in, .r = r, .slot = slots});
+    gn_block_free(slots);
+    *out = r;
+    return NULL;
 }
 
 void gn_region_free(gn_region *r)
@@ -158,6 +173,7 @@ void gn_region_free(gn_region *r)
     if (!r) return;
     gn_block_free(r->step);
     gn_block_free(r->bounds);
+    gn_block_free(r->points);
     gn_block_free(r);
 }
 
@@ -173,32 +189,90 @@ gn_region_info gn_region_describe(const gn_region *r)
 
 /* Running ---------------------------------------------------------------------------------------------------------- */
 
-static void wait_for(gn_pool *pool, const gn_region *r, const step *s, int me)
+static const int64_t patience_ns = 2000; /* with who is late, before its range is taken from it */
+
+typedef struct member { /* one thread of a run */
+    gn_pool *pool;
+    gn_region *r;
+    int me;
+    int over;      /* steps before this one that are shared are over */
+    uint64_t late; /* threads that were waited for in vain */
+} member;
+
+/* Runs the range, unless somebody has taken it. What its launch waits for is over. */
+static void run_range(const member *m, const step *s, int t)
 {
-    if (s->all)
-        for (int t = 0; t < r->threads; t++)
-            if (t != me) gn_team_wait(pool, t, s->all);
-    if (s->first && me) gn_team_wait(pool, 0, s->first);
+    const gn_ready *l = s->launch;
+    int64_t run = m->r->run;
+    if (atomic_load_explicit(&s->claim[t].n, memory_order_acquire) == run ||
+        atomic_exchange(&s->claim[t].n, run) == run)
+        return;
+    if (s->bound[t] < s->bound[t + 1]) l->fn(l->buf, l->sym, s->bound[t], s->bound[t + 1]);
+    gn_team_count(m->pool, s->done);
+}
+
+static bool is_late(const member *m, const step *s, int t)
+{
+    int64_t run = m->r->run;
+    bool known = t < 64 && m->late >> t & 1;
+    return (known || atomic_load_explicit(&m->r->here[t].n, memory_order_relaxed) != run) &&
+           atomic_load_explicit(&s->claim[t].n, memory_order_relaxed) != run;
+}
+
+static void take_from_late(const member *m, const step *s)
+{
+    for (int t = 0; t < m->r->threads; t++)
+        if (is_late(m, s, t)) run_range(m, s, t);
+}
+
+/* Until all ranges of the step have been run.  Who has not come to its own yet is waited for a moment, once a run, and then
+ * does not get it any more. */
+static void end_step(member *m, const step *s)
+{
+    int64_t want = m->r->run * m->r->threads;
+    if (gn_team_wait(m->pool, s->done, want, 0)) return;
+    take_from_late(m, s);
+    if (gn_team_wait(m->pool, s->done, want, gn_pool_spin(m->pool) > patience_ns ? patience_ns : 0)) return;
+    for (int t = 0; t < m->r->threads && t < 64; t++)
+        if (atomic_load_explicit(&s->claim[t].n, memory_order_relaxed) != m->r->run) m->late |= UINT64_C(1) << t;
+    for (int t = 0; t < m->r->threads; t++) run_range(m, s, t);
+    (void)gn_team_wait(m->pool, s->done, want, -1);
+}
+
+static void end_steps(member *m, int64_t all)
+{
+    for (; m->over < all; m->over++)
+        if (m->r->step[m->over].bound) end_step(m, &m->r->step[m->over]);
+}
+
+static void wait_before(member *m, const step *s)
+{
+    end_steps(m, s->all);
+    if (s->first && m->me) (void)gn_team_wait(m->pool, m->r->step[s->first - 1].done, m->r->run, -1);
 }
 
 static void part_of(void *ctx, int me)
 {
     const gn_instance *in = ctx;
-    const gn_region *r = in->region;
-    gn_pool *pool = in->pool;
-    for (int k = 0; k < r->n; k++) {
-        const step *s = &r->step[k];
-        const gn_ready *l = s->launch;
-        if (!s->bound) {
-            if (me) continue;
-            wait_for(pool, r, s, me);
-            l->fn(l->buf, l->sym, 0, l->trip);
-        } else {
-            wait_for(pool, r, s, me);
-            if (s->bound[me] < s->bound[me + 1]) l->fn(l->buf, l->sym, s->bound[me], s->bound[me + 1]);
+    member m = {.pool = in->pool, .r = in->region, .me = me};
+    atomic_store_explicit(&m.r->here[me].n, m.r->run, memory_order_relaxed);
+    for (int k = 0; k < m.r->n; k++) {
+        const step *s = &m.r->step[k];
+        if (s->bound) {
+            if (atomic_load_explicit(&s->claim[me].n, memory_order_acquire) == m.r->run) continue;
+            wait_before(&m, s);
+            run_range(&m, s, me);
+        } else if (!me) {
+            wait_before(&m, s);
+            s->launch->fn(s->launch->buf, s->launch->sym, 0, s->launch->trip);
+            if (s->reach) gn_team_count(m.pool, s->done);
         }
-        if (s->reach) gn_team_reach(pool, me, k + 1);
     }
+    if (!me) end_steps(&m, m.r->n);
 }
 
-void gn_region_run(gn_instance *in) { gn_pool_team(in->pool, part_of, in); }
+void gn_region_run(gn_instance *in)
+{
+    in->region->run++;
+    gn_pool_team(in->pool, part_of, in);
+}

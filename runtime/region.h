@@ -3,7 +3,8 @@
  * The pool's workers are called once a run and stay until its end.  Every launch is dealt out beforehand, a range a
  * thread; what is not worth that is the caller's alone.  A thread waits before a launch only for those others and only
  * for those earlier launches whose buffers that launch touches: launches that do not meet need no barrier, and what the
- * caller does by itself, one launch after another, needs none either. */
+ * caller does by itself, one launch after another, needs none either.  Who is late loses its range to who waits for it, so
+ * a core that does something else costs its share and no more. */
 #ifndef GN_RUNTIME_REGION_H
 #define GN_RUNTIME_REGION_H
 

@@ -6,7 +6,7 @@
  * and only after a range was taken.  A thread that finds nothing left touches nothing.  left goes below zero by at most
  * one a thread; the next loop overwrites it.
  *
- * A team has one range a thread, which only that thread may run: each is `called` for itself.
+ * To a team each worker is `called` for itself; whoever takes the call back has it, the worker to come or the caller to go.
  *
  * Sleeping: a worker counts itself in `asleep` and looks at `loops` once more; the caller counts `loops` up and then looks
  * at `asleep`.  Both in the one order of sequentially consistent operations, so one of them sees the other. */
@@ -36,7 +36,6 @@ typedef struct part {
     atomic_bool called; /* to a team */
     gn_pool *pool;
     pthread_t thread;
-    _Alignas(64) _Atomic int64_t reached; /* in a team */
 } part;
 
 struct gn_pool {
@@ -48,11 +47,11 @@ struct gn_pool {
     loop loop;
     gn_team_fn *team; /* of the team that parts are called to */
     void *team_ctx;
-    pthread_cond_t step;               /* somebody has reached a point */
+    pthread_cond_t step;               /* somebody has counted a point up */
     _Alignas(64) _Atomic int64_t open; /* ranges not yet reported as run */
     _Alignas(64) _Atomic uint64_t loops;
     atomic_int asleep;
-    atomic_int dozing;   /* of a team, that sleep until somebody has reached a point */
+    atomic_int dozing;   /* of a team, that sleep until somebody has counted a point up */
     atomic_bool waiting; /* the caller sleeps until open is 0 */
     atomic_bool stop;
 };
@@ -167,8 +166,7 @@ static void sleep_until_called(gn_pool *p, const part *m)
 /* In the team, where this part was called to one. */
 static bool join_team(gn_pool *p, part *m)
 {
-    if (!atomic_load_explicit(&m->called, memory_order_acquire)) return false;
-    atomic_store_explicit(&m->called, false, memory_order_relaxed);
+    if (!atomic_load_explicit(&m->called, memory_order_relaxed) || !atomic_exchange(&m->called, false)) return false;
     p->team(p->team_ctx, (int)(m - p->part));
     report(p, 1);
     return true;
@@ -244,49 +242,58 @@ void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_l
 
 void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx)
 {
-    for (int t = 0; t < p->threads; t++) atomic_store_explicit(&p->part[t].reached, 0, memory_order_relaxed);
-    if (p->threads > 1) {
-        p->team = fn;
-        p->team_ctx = ctx;
-        atomic_store_explicit(&p->open, p->threads - 1, memory_order_relaxed);
-        for (int t = p->threads - 1; t > 0; t--) atomic_store_explicit(&p->part[t].called, true, memory_order_release);
-        atomic_fetch_add(&p->loops, 1);
-        wake(p, p->threads - 1);
+    if (p->threads == 1) {
+        fn(ctx, 0);
+        return;
     }
+    p->team = fn;
+    p->team_ctx = ctx;
+    atomic_store_explicit(&p->open, p->threads - 1, memory_order_relaxed);
+    for (int t = p->threads - 1; t > 0; t--) atomic_store_explicit(&p->part[t].called, true, memory_order_release);
+    atomic_fetch_add(&p->loops, 1);
+    wake(p, p->threads - 1);
     fn(ctx, 0);
-    if (p->threads > 1) wait_for_end(p);
+    for (int t = 1; t < p->threads; t++)
+        if (atomic_exchange(&p->part[t].called, false)) atomic_fetch_sub(&p->open, 1);
+    wait_for_end(p);
 }
 
-/* Who waits counts itself in `dozing` and looks once more; who reaches a point says so and then looks at `dozing`: as
- * with `asleep`, one of them sees the other. */
-void gn_team_reach(gn_pool *p, int me, int64_t point)
+/* Who waits counts itself in `dozing` and looks once more; who counts a point up looks at `dozing` afterwards: as with
+ * `asleep`, one of them sees the other. */
+void gn_team_count(gn_pool *p, gn_point *at)
 {
-    atomic_store(&p->part[me].reached, point);
+    atomic_fetch_add(&at->n, 1);
     if (atomic_load(&p->dozing) == 0) return;
     pthread_mutex_lock(&p->lock);
     pthread_cond_broadcast(&p->step);
     pthread_mutex_unlock(&p->lock);
 }
 
-void gn_team_wait(gn_pool *p, int other, int64_t point)
+bool gn_team_wait(gn_pool *p, gn_point *at, int64_t n, int64_t ns)
 {
-    part *m = &p->part[other];
-    if (atomic_load_explicit(&m->reached, memory_order_acquire) >= point) return;
-    int64_t ns = atomic_load_explicit(&p->spin_ns, memory_order_relaxed), end = 0;
-    while (ns > 0) {
+    int64_t most = ns < 0 ? gn_pool_spin(p) : ns, end = 0;
+    if (atomic_load_explicit(&at->n, memory_order_acquire) >= n) return true;
+    while (most > 0) {
         for (int i = 0; i < SPINS_A_LOOK; i++) {
-            if (atomic_load_explicit(&m->reached, memory_order_acquire) >= point) return;
+            if (atomic_load_explicit(&at->n, memory_order_acquire) >= n) return true;
             relax();
         }
         int64_t now = now_ns();
-        if (!end) end = now + ns;
+        if (!end) end = now + most;
         if (now >= end) break;
     }
+    if (ns >= 0) return false;
     pthread_mutex_lock(&p->lock);
     atomic_fetch_add(&p->dozing, 1);
-    while (atomic_load(&m->reached) < point) pthread_cond_wait(&p->step, &p->lock);
+    while (atomic_load(&at->n) < n) pthread_cond_wait(&p->step, &p->lock);
     atomic_fetch_sub(&p->dozing, 1);
     pthread_mutex_unlock(&p->lock);
+    return true;
+}
+
+int64_t gn_pool_spin(const gn_pool *p)
+{
+    return atomic_load_explicit(&((gn_pool *)(uintptr_t)p)->spin_ns, memory_order_relaxed);
 }
 
 void gn_pool_set_spin(gn_pool *p, int64_t ns) { atomic_store(&p->spin_ns, ns); }

@@ -8,6 +8,8 @@
 
 #include "base/status.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct gn_pool gn_pool;
@@ -28,16 +30,22 @@ void gn_pool_run(gn_pool *p, int64_t n, int64_t grain, gn_loop_fn *fn, void *ctx
  * With one thread or range it is a plain call fn(ctx, bound[0], bound[n_ranges]). */
 void gn_pool_run_ranges(gn_pool *p, int64_t n_ranges, const int64_t *bound, gn_loop_fn *fn, void *ctx);
 
-/* A team: fn(ctx, t) once on every thread t of the pool, 0 the caller, all at the same time; returns when all have.  None
- * of them may start a loop.  Each says how far it has come, and waits until others have come so far: what a thread did
- * before it reached a point, whoever waited for the point sees.  Points count up from 0, where all of them begin. */
+/* A team: fn(ctx, 0) on the caller, and fn(ctx, t) on every worker t that comes before that is over; returns when all that
+ * came have left.  A worker that comes late is not waited for.  None of them may start a loop.
+ *
+ * They tell each other how far they are by points, which count up: what was done before a point was counted up, whoever
+ * has waited for it sees.  gn_team_wait gives up, and says false, after `ns` nanoseconds; negative: never, it sleeps. */
+typedef struct gn_point {
+    _Alignas(64) _Atomic int64_t n;
+} gn_point;
 typedef void gn_team_fn(void *ctx, int thread);
 void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx);
-void gn_team_reach(gn_pool *p, int me, int64_t point);
-void gn_team_wait(gn_pool *p, int other, int64_t point);
+void gn_team_count(gn_pool *p, gn_point *at);
+bool gn_team_wait(gn_pool *p, gn_point *at, int64_t n, int64_t ns);
 
 /* How long a worker, or a caller that waits, spins before it sleeps.  Default: 50 microseconds, and 0 where the pool
  * has more threads than the process has cores. */
 void gn_pool_set_spin(gn_pool *p, int64_t ns);
+int64_t gn_pool_spin(const gn_pool *p);
 
 #endif

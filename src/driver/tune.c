@@ -249,7 +249,7 @@ static gn_pick with_choices(const tuner *t, const low_choice *more, int n)
 {
     gn_pick p = *tuner_best_pick(t);
     low_choice *all = GN_NEW_N(t->arena, low_choice, p.schedule.n + n + 1);
-    memcpy(all, p.schedule.choices, sizeof *all * (size_t)p.schedule.n);
+    if (p.schedule.n) memcpy(all, p.schedule.choices, sizeof *all * (size_t)p.schedule.n);
     memcpy(all + p.schedule.n, more, sizeof *all * (size_t)n);
     p.schedule = (low_tuning){p.schedule.n + n, all};
     return p;

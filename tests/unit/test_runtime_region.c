@@ -133,12 +133,13 @@ static void random_program(program *p, int n, bool spoken)
 
 static float x[ROWS], state[STATES][FEW];
 
-/* Runs it twice; out has room for what comes of it. */
-static void run(const program *p, int threads, bool region, float *out)
+/* Runs it twice; out has room for what comes of it.  spin 0: who is late is waited for not at all. */
+static void run(const program *p, int threads, bool region, int64_t spin, float *out)
 {
     gn_pool *pool;
     gn_instance *in;
     ok(gn_pool_new(threads, &pool));
+    if (spin >= 0) gn_pool_set_spin(pool, spin);
     for (int64_t i = 0; i < ROWS; i++) x[i] = (float)gn_random_uniform(1, 2, (uint64_t)i);
     for (int j = 0; j < FEW; j++) state[0][j] = state[1][j] = (float)j;
     const gn_binding b[] = {
@@ -168,9 +169,13 @@ START_TEST(same_bits_as_launch_by_launch)
         random_program(&p, 1 + (int)random_below(MOST), seed % 5 != 0);
         memset(want, 0, sizeof want);
         memset(got, 0, sizeof got);
-        run(&p, 1, false, want);
-        run(&p, 2 + seed % 3, true, got);
-        if (memcmp(want, got, sizeof want) != 0) ck_abort_msg("program %d: other bits", seed);
+        run(&p, 1, false, -1, want);
+        for (int k = 0; k < 3; k++) {
+            static const int64_t spin[] = {-1, 0, 1000000};
+            run(&p, 2 + (seed + k) % 3, true, spin[k], got);
+            if (memcmp(want, got, sizeof want) != 0)
+                ck_abort_msg("program %d, spinning %lld: other bits", seed, (long long)spin[k]);
+        }
         regions += want[0] != 0;
     }
     ck_assert_int_gt(regions, 30);
@@ -302,6 +307,7 @@ typedef struct ring {
     gn_pool *pool;
     int threads, turns;
     int64_t at; /* written in turn, without care */
+    gn_point point[5];
 } ring;
 
 /* Each waits for the one before it, turn after turn. */
@@ -310,11 +316,11 @@ static void pass_on(void *ctx, int me)
     ring *r = ctx;
     for (int64_t k = 0; k < r->turns; k++) {
         if (me)
-            gn_team_wait(r->pool, me - 1, k + 1);
+            ck_assert(gn_team_wait(r->pool, &r->point[me - 1], k + 1, -1));
         else if (k)
-            gn_team_wait(r->pool, r->threads - 1, k);
+            ck_assert(gn_team_wait(r->pool, &r->point[r->threads - 1], k, -1));
         if (r->at++ != k * r->threads + me) ck_abort_msg("turn %lld of thread %d", (long long)k, me);
-        gn_team_reach(r->pool, me, k + 1);
+        gn_team_count(r->pool, &r->point[me]);
     }
 }
 
@@ -329,6 +335,7 @@ START_TEST(teams_wait_for_each_other)
             for (int k = 0; k < 5; k++) {
                 if (k == 3) nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL); /* workers fall asleep */
                 r.at = 0;
+                memset(r.point, 0, sizeof r.point);
                 gn_pool_team(r.pool, pass_on, &r);
                 SAME(r.at, (int64_t)threads * r.turns);
             }
@@ -360,7 +367,8 @@ START_TEST(teams_and_loops_take_turns)
         gn_pool_run(pool, 100, 3, each, items);
         if (k % 50 == 0) nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     }
-    for (int t = 0; t < 4; t++) SAME(c.seen[t], 300);
+    SAME(c.seen[0], 300);
+    for (int t = 1; t < 4; t++) HOLDS(c.seen[t] <= 300);
     for (int i = 0; i < 100; i++) SAME(items[i], 300);
     gn_pool_free(pool);
 }
