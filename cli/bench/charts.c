@@ -11,9 +11,12 @@
 #include <string.h>
 
 /* Pixels. */
-static const double WIDTH = 920, LEFT = 210 /* names */, RIGHT = 110 /* figures */, TOP = 26 /* the axis */,
-                    ROW = 24 /* a cell */, TITLE = 30 /* of a group */;
+static const double WIDTH = 920, RIGHT = 110 /* figures */, TOP = 26 /* the axis */, ROW = 24 /* a cell */,
+                    TITLE = 30 /* of a group */;
 enum { TICKS = 32 };
+
+/* Where names end: the longest mode, and its dynamic setting where there are several. */
+static double left_of(const gn_bench *b) { return b->grid.dynamic.n > 1 ? 324 : 210; }
 
 const char *gn_mode_class(const char *mode)
 {
@@ -95,7 +98,7 @@ static void draw_rows(gn_bench *b, FILE *to, void (*row)(gn_bench *, FILE *, con
         for (int i = k; i < b->n_cells; i++) {
             const gn_cell *o = &b->cells[i];
             if (o->threads != c->threads || strcmp(o->data, c->data) != 0) continue;
-            gn_svg_text(to, "name", LEFT - 10, y + ROW - 8, gn_cell_variant(b, o));
+            gn_svg_text(to, "name", left_of(b) - 10, y + ROW - 8, gn_cell_variant(b, o));
             row(b, to, o, y, ctx);
             y += ROW;
         }
@@ -153,7 +156,7 @@ bool gn_draw_bars(gn_bench *b, FILE *to, gn_bar_chart what)
                                         "Resident memory"};
     double least, most, height = height_of(b);
     if (!range_of(b, what, &least, &most)) return false;
-    bars d = {what, gn_scale_for(least, most, LEFT, WIDTH - RIGHT)};
+    bars d = {what, gn_scale_for(least, most, left_of(b), WIDTH - RIGHT)};
     gn_svg_begin(to, WIDTH, height, names[what]);
     draw_axis(b, to, &d.x, what == GN_BARS_MEMORY ? GN_AXIS_BYTES : GN_AXIS_TIME, height - 4);
     draw_rows(b, to, draw_bar, &d);
@@ -206,7 +209,7 @@ bool gn_draw_samples(gn_bench *b, FILE *to, bool infer)
         most = fmax(most, t->max);
     }
     if (!(most > 0)) return false;
-    strips d = {infer, gn_scale_for(least, most, LEFT, WIDTH - RIGHT)};
+    strips d = {infer, gn_scale_for(least, most, left_of(b), WIDTH - RIGHT)};
     gn_svg_begin(to, WIDTH, height, infer ? "Samples of inference" : "Samples of training steps");
     draw_axis(b, to, &d.x, GN_AXIS_TIME, height - 4);
     gn_svg_text(to, "tick end", WIDTH - 20, TOP - 12, "median");
