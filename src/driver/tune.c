@@ -32,7 +32,7 @@ void tuner_say(const tuner *t, const char *fmt, ...)
 /* Is there time for another candidate: results, runs to warm up, and three of each in turn? */
 static bool time_left(const tuner *t)
 {
-    enum { RUNS = 12 };
+    static const double RUNS = 12;
     return gn_now_ms() + RUNS * t->rec->default_us * 1e-3 < t->deadline;
 }
 
@@ -227,7 +227,7 @@ static double time_of(const gn_unit *u, low_field field, const int64_t *ns, cons
 /* Which regions' kernels have become faster? */
 static void note_gains(tuner *t, const trial *c, low_field field, int64_t value, gains *g)
 {
-    enum { LEAST_NS = 100 };
+    static const double LEAST_NS = 100;
     const gn_unit *a = tuner_best(t), *b = c->unit;
     int n = a->code->artifact->n_launches, m = b->code->artifact->n_launches;
     int64_t *x = GN_NEW_N(t->arena, int64_t, n + 1), *y = GN_NEW_N(t->arena, int64_t, m + 1);

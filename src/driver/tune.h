@@ -51,7 +51,7 @@ GN_NODISCARD gn_status *gn_tuned_lock_read(gn_session *s, const char *path);
 
 /* tune.c ------------------------------------------------------------------------------------------------------------- */
 
-enum { GN_TUNE_SECONDS = 5 }; /* a search's usual budget */
+#define GN_TUNE_SECONDS 5.0 /* a search's usual budget */
 
 /* Fills s->tuned for the programs that the session runs, from a lock file, from what is kept, by searching, as options and
  * mode say; may change s->opt.reorder.  Of a session that has read its data and its model, and compiled nothing. */

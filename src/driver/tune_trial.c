@@ -133,7 +133,8 @@ static double usual_ns(const gn_cost *c)
 
 static double predict_launch(tuner *t, trial *c, const gn_compiled *code, const gn_instance *in, int launch)
 {
-    enum { WALK = 1 << 15, LAUNCH_NS = 30 };
+    enum { WALK = 1 << 15 };
+    static const double LAUNCH_NS = 30;
     const low_launch *l = &code->low->launches.p[launch];
     gn_launch_view v = gn_instance_launch(in, launch);
     if (!l->kernel) return LAUNCH_NS + (double)gn_instance_slot_bytes(in, l->buffers.p[0]) / 20;

@@ -93,7 +93,8 @@ static int64_t padded(const low_options *opt, int64_t cols)
 /* What is packed lies on a worker's stack; panels packed before the rows follow each other without gaps. */
 static void fit_gemm(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
 {
-    enum { STACK = 128 * 1024, TILE = 1024 };
+    enum { TILE = 1024 };
+    static const double STACK = 128 * 1024;
     const gir_type *a = gir_type_of(p, gir_in(p, r->members.p[0], 0));
     bool turned = gir_at(p, r->members.p[0])->attr.i[0] != 0;
     int64_t n = r->n > 0 ? r->n : 1, depth = a->rank ? a->dim[turned ? 0 : a->rank - 1] : 1, size = 4;
