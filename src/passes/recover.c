@@ -4,7 +4,10 @@
  * For y = select(x > 0, x, e) with e never positive (relu, leaky relu, elu, selu), y > 0 says the same as x > 0, and where
  * it does not hold, y is e.  Gradients of such functions are selects by x > 0 that read e: they are made to read y alone
  * where a matrix product or an edge reads y, which is what keeps it in memory.  Otherwise x > 0 is a byte to y's four:
- * declines. */
+ * declines.  So it is where e is a number and only the forward pass reads y, which a gradient would keep beyond that.
+ *
+ * What a relu lets through and dropout keeps is first made one condition: select(k, select(x > 0, 2 x, 0), 0) becomes
+ * select(k and x > 0, 2 x, 0), forwards and backwards, so that one mask is stored for two, or none. */
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 
@@ -16,7 +19,9 @@ typedef struct chosen {
 
 typedef struct recovering {
     gn_rewrite r;
-    bool *in_memory; /* by value of the old program */
+    bool *in_memory;  /* by value of the old program: products and edges read it */
+    bool *contracted; /* likewise: a product over the rows does, which is a gradient of weights */
+    uint32_t *uses;
     GN_VEC(chosen) all;
 } recovering;
 
@@ -31,6 +36,20 @@ static bool is_positive_test(const gir_program *p, gir_id cond, gir_id x)
     double zero;
     return gir_at(p, cond)->op == GIR_GT && gir_in(p, cond, 0) == x && number(p, gir_in(p, cond, 1), &zero) &&
            zero == 0;
+}
+
+/* Does cond, which may ask for more than that, say that x > 0, or that of which x is no smaller a multiple? */
+static bool says_positive(const gir_program *p, gir_id cond, gir_id x, int depth)
+{
+    double c;
+    const gir_node *n = gir_at(p, cond), *m = gir_at(p, x);
+    if (is_positive_test(p, cond, x)) return true;
+    if (depth == DEEPEST) return false;
+    if (n->op == GIR_AND)
+        return says_positive(p, gir_in(p, cond, 0), x, depth + 1) || says_positive(p, gir_in(p, cond, 1), x, depth + 1);
+    for (int k = 0; k < 2 && m->op == GIR_MUL; k++)
+        if (number(p, gir_in(p, x, k), &c) && c >= 1) return says_positive(p, cond, gir_in(p, x, 1 - k), depth + 1);
+    return false;
 }
 
 /* Is v never above 0?  (NaN is not.) */
@@ -62,20 +81,28 @@ static void find_in_memory(recovering *z)
     const gir_program *p = z->r.from;
     for (gir_id v = p->nodes.n; v-- > 1;) {
         const gir_node *n = gir_at(p, v);
-        for (int k = 0; k < n->n_in; k++)
-            if (n->op == GIR_MATMUL || n->op == GIR_GATHER || (views_of_itself((gir_op)n->op) && z->in_memory[v]))
-                z->in_memory[gir_in(p, v, k)] = true;
+        bool view = views_of_itself((gir_op)n->op);
+        for (int k = 0; k < n->n_in; k++) {
+            gir_id o = gir_in(p, v, k);
+            if (n->op == GIR_MATMUL || n->op == GIR_GATHER || (view && z->in_memory[v])) z->in_memory[o] = true;
+            if ((n->op == GIR_MATMUL && n->attr.i[0] && k == 0) || (view && z->contracted[v])) z->contracted[o] = true;
+        }
     }
-    for (uint32_t k = 0; k < p->outputs.n; k++) z->in_memory[p->outputs.p[k].value] = true;
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        gir_id v = p->outputs.p[k].value;
+        z->in_memory[v] = z->contracted[v] = true;
+    }
 }
 
 static void note(recovering *z, gir_id v)
 {
     const gir_program *to = z->r.to;
     gir_id y = z->r.map[v];
-    if (gir_at(to, y)->op != GIR_SELECT || !z->in_memory[v]) return;
+    double number_of;
+    if (gir_at(to, y)->op != GIR_SELECT) return;
     chosen c = {gir_in(to, y, 0), gir_in(to, y, 1), gir_in(to, y, 2), y};
-    if (!gn_elem_is_float((gn_elem)gir_type_of(to, y)->elem) || !is_positive_test(to, c.cond, c.x)) return;
+    if (number(to, c.e, &number_of) ? !z->contracted[v] : !z->in_memory[v]) return;
+    if (!gn_elem_is_float((gn_elem)gir_type_of(to, y)->elem) || !says_positive(to, c.cond, c.x, 0)) return;
     if (never_positive(to, c.e, 0)) GN_PUSH(to->arena, z->all, c);
 }
 
@@ -95,13 +122,34 @@ static gir_id with_y(recovering *z, const chosen *c, gir_id v, int depth)
     return same ? v : gn_rewrite_share(&z->r, (gir_op)n.op, n.n_in, in, &n.attr, &n.type);
 }
 
-/* A later select by the same condition. */
+static bool is_zero(const gir_program *p, gir_id v)
+{
+    double c;
+    return number(p, v, &c) && c == 0;
+}
+
+/* select(a, select(b, x, 0), 0), the inner one read here alone: by both conditions at once, in one order. */
+static bool join_conditions(recovering *z, gir_id v, gir_id *cond, gir_id *yes)
+{
+    gir_program *to = z->r.to;
+    gir_id inner = gir_in(z->r.from, v, 1), s = *yes;
+    if (z->uses[inner] != 1 || gir_at(to, s)->op != GIR_SELECT || !is_zero(to, gir_in(to, s, 2)) ||
+        !is_zero(to, z->r.map[gir_in(z->r.from, v, 2)]))
+        return false;
+    gir_id a = *cond, b = gir_in(to, s, 0);
+    *cond = gn_rewrite_make(&z->r, GIR_AND, 2, (const gir_id[]){a < b ? a : b, a < b ? b : a}, NULL, NULL);
+    *yes = gir_in(to, s, 1);
+    return true;
+}
+
+/* A select of a select; a later select by a condition that is known. */
 static gir_id rewritten(recovering *z, gir_id v)
 {
     const gir_node *n = gir_at(z->r.from, v);
     if (n->op != GIR_SELECT) return 0;
     gir_id cond = z->r.map[gir_in(z->r.from, v, 0)], yes = z->r.map[gir_in(z->r.from, v, 1)],
            no = z->r.map[gir_in(z->r.from, v, 2)];
+    bool joined = join_conditions(z, v, &cond, &yes);
     for (uint32_t k = 0; k < z->all.n; k++) {
         const chosen *c = &z->all.p[k];
         if (c->cond != cond || (c->x == yes && c->e == no)) continue;
@@ -111,13 +159,18 @@ static gir_id rewritten(recovering *z, gir_id v)
         no = with_y(z, c, no, 0);
         return gn_rewrite_make(&z->r, GIR_SELECT, 3, (const gir_id[]){positive, yes, no}, NULL, NULL);
     }
-    return 0;
+    return joined ? gn_rewrite_make(&z->r, GIR_SELECT, 3, (const gir_id[]){cond, yes, no}, NULL, NULL) : 0;
 }
 
 gn_status *gn_run_recover(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
     (void)opt;
     recovering z = {.r = gn_rewrite_new(a, in), .in_memory = GN_NEW_N(a, bool, in->nodes.n)};
+    z.contracted = GN_NEW_N(a, bool, in->nodes.n);
+    z.uses = GN_NEW_N(a, uint32_t, in->nodes.n);
+    for (gir_id v = 1; v < in->nodes.n; v++)
+        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
+    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
     find_in_memory(&z);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.r.to->loc = gir_at(in, v)->loc;

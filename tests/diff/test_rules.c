@@ -73,6 +73,17 @@ static const char *const rules[][2] = {
     {"a sum of a narrow product's rows",
      "%21 = cos %4\n %22 = matmul %21, %9\n %23 = space_reduce %22\n output \"p\" %22\n"},
     {"both operands sparse", "%30 = matmul %3, %3 {ta = 1}\n"},
+/* recover */
+#define RELU                                                                                                           \
+    "%21 = matmul %4, %10\n %22 = const {value = 0} : node f32[6]\n %23 = gt %21, %22\n"                               \
+    " %24 = const {value = 2.5} : node f32[6]\n %25 = mul %24, %21\n %26 = select %23, %25, %22\n "
+    {"a select of a select", RELU "%27 = select %7, %26, %22\n %28 = matmul %27, %9\n %29 = matmul %27, %4 {ta = 1}\n"
+                                  " %31 = select %7, %4, %22\n %32 = select %23, %31, %22\n output \"p\" %28\n"
+                                  " output \"q\" %29\n"},
+    {"a select of a select that is read elsewhere", RELU "%27 = select %7, %26, %22\n %28 = mul %27, %26\n"},
+    {"a select of a select, not of zeros",
+     "%21 = const {value = 0} : node f32[6]\n %22 = gt %3, %21\n %23 = select %22, %4, %3\n"
+     " %24 = select %7, %23, %21\n"},
 /* pair_products, fuse */
 #define TWO                                                                                                            \
     "%21 = state \"u.any\" : f32[6, 9]\n %22 = matmul %4, %21\n %23 = state \"v.any\" : f32[3, 9]\n %24 = matmul %4, " \
