@@ -47,10 +47,12 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     c->pass_ms = t1 - t0;
     GN_TRY(check_widths(g));
     gn_switches off = opt->pass.without.decisions;
-    fu_options fo = {.eager = opt->pass.eager, .off = off};
-    c->f = gn_fuse(a, g, &fo);
     low_options lo = {
         .limits = opt->limits ? *opt->limits : gn_cpu_limits(opt->code.cpu), .index = opt->index, .off = off};
+    fu_options fo = {.eager = opt->pass.eager, .off = off};
+    /* Sums ride where one worker sees whole rows, not where lanes share a product's tiles. */
+    if (lo.limits.shared_bytes && gn_is_on(off, GN_DO_SHARE_TILES)) fo.off |= (gn_switches)1 << GN_DO_RIDE;
+    c->f = gn_fuse(a, g, &fo);
     lo.n_hints = opt->n_hints;
     lo.hints = opt->hints;
     lo.tuning = opt->tuning;

@@ -27,6 +27,7 @@
     X(PAIR, "pair", "the sum of two products of rows is made by one loop")                                             \
     X(PACK, "pack", "the right operand of a product is copied to where its panels lie in one piece")                   \
     X(TURN, "turn", "products with few columns give their lanes to the other operand")                                 \
+    X(SHARE_TILES, "share-tiles", "blocks of lanes share tiles of products, where a machine has memory for that")      \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
     X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
     X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \

@@ -32,6 +32,8 @@ typedef struct low_schedule {
     int64_t edge_sums;    /* vectors of sums over edges that are under way at once: hides the latency of additions */
     int64_t edge_cost;    /* of a message, up to which the latency of the sum is what a loop over edges waits for */
     int64_t ahead;        /* ROWS: rows that edges gather are prefetched so many edges ahead; 0: not at all */
+    int64_t block_cols;   /* GEMM, INNER, where lanes share tiles: columns of a block; its rows are block_rows */
+    int64_t block_depth;  /* and terms of the sums at a time; 0: they do not */
     low_pack pack;        /* GEMM */
     bool swap;            /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;

@@ -34,4 +34,8 @@ void dense_multiply(lower *L, const tile_job *t);
 /* Calls `body` with the start and the width of each tile of `n`: a loop over the full ones, then what is left. */
 void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id, int64_t, void *), void *ctx);
 
+/* lower_block.c: tiles that lanes share, where the schedule gives them a depth. */
+void low_gemm_block(lower *L, matrix a, matrix b, int64_t n, int64_t depth);
+void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int part); /* partial products alone */
+
 #endif

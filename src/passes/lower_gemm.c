@@ -238,6 +238,10 @@ void low_gemm(lower *L)
     gir_space_id s = L->r->space;
     int64_t block = L->sched.block_rows, cols = L->sched.tile_cols;
     const gir_type *t = gir_type_of(L->p, g.product);
+    if (L->sched.block_depth) {
+        low_gemm_block(L, g.a, g.b, g.n, g.depth);
+        return;
+    }
     find_sums(L, &g);
     low_begin(L, "gemm");
     kir_id n = s ? low_sym_value(L, s, 1) : low_iconst(L, t->dim[0]);

@@ -125,6 +125,11 @@ void low_inner(lower *L)
     inner g = inner_of(L, v);
     low_size size = {.coef = g.m * g.n, .sym = low_sym_of(L, s, chunk)};
     g.part = low_temp(L, gn_arena_printf(L->arena, "partial_%u", v), g.elem, size);
+    if (L->sched.block_depth) {
+        low_inner_block(L, g.a, g.b, g.m, g.n, g.part);
+        low_finish_partials(L, v, g.part, GIR_SUM, s, chunk);
+        return;
+    }
     low_begin(L, "inner");
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
     L->launch.step = chunk;

@@ -100,6 +100,25 @@ static void inner(low_schedule *s, const low_options *opt, int64_t lanes, int64_
     if (s->block_rows * 2 > s->chunk_rows || !gn_is_on(opt->off, GN_DO_BLOCKS)) s->block_rows = s->chunk_rows;
 }
 
+/* A block's lanes share its tiles: each has tile_rows x tile_cols elements, and brings as many of both operands as the
+ * others do. */
+static void shared_tiles(low_schedule *s, const low_options *opt, const gir_program *p, const region *r)
+{
+    const gir_type *t = gir_type_of(p, r->members.p[0]);
+    int64_t cols = t->rank ? t->dim[t->rank - 1] : 1;
+    if (!opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_SHARE_TILES) || has_sums(p, r)) return;
+    if (t->elem != GN_F32 || cols < 4 || (r->kind == RG_GEMM && depth_of(p, r) < 8)) return;
+    bool wide = cols > 32;
+    s->block_cols = 8;
+    while (s->block_cols < 64 && s->block_cols < cols) s->block_cols *= 2;
+    s->tile_cols = 4;
+    s->tile_rows = wide ? 8 : 4;
+    s->block_rows = wide ? 128 : 64;
+    s->block_depth = 16;
+    s->pack = LOW_PACK_NOT;
+    s->swap = false;
+}
+
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
 {
     int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 4;
@@ -109,4 +128,5 @@ void low_schedule_dense(const low_options *opt, const gir_program *p, const regi
         if (has_sums(p, r)) s->block_rows = max(s->block_rows, round_up(s->chunk_rows / 2, s->tile_rows));
     }
     if (r->kind == RG_INNER) inner(s, opt, lanes, registers, gir_type_of(p, r->members.p[0]));
+    shared_tiles(s, opt, p, r);
 }

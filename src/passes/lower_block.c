@@ -1,0 +1,227 @@
+/* lower_block: products whose tiles a block of lanes shares, for machines with memory for that (limits.shared_bytes).
+ *
+ * A block makes block_rows x block_cols elements of a product, block_depth terms at a time: its lanes bring that much of both
+ * operands into shared tiles, meet, and each adds to a tile of tile_rows x tile_cols of its own; they meet again before the
+ * next terms come.  What lies beyond an operand's end is read as its last row or column and counts as zero.  The sum of an
+ * element is taken in order, term by term.
+ *
+ * GEMM: a block takes rows, and panels of columns one after another; elementwise members of the region are applied before a lane
+ * stores.  INNER: a block takes one tile of a chunk's partial product.  The schedule declines products that are too small to
+ * share, and leaves those that sums ride on to the loops of lower_gemm.c (low_schedule_dense). */
+#include "passes/lower_dense.h"
+
+typedef struct block_job {
+    matrix a, b;       /* a(i, s), b(s, j) */
+    kir_id i0, j0;     /* where the block's elements begin */
+    kir_id rows, cols; /* of the product */
+    kir_id lo, hi;     /* terms */
+    bool whole_depth, whole_cols;
+    kir_id acc, at, bt; /* tiles: of all lanes, of the operands */
+    int64_t lanes, a_stride;
+    gn_elem elem;
+    gir_id product;
+} block_job;
+
+static kir_id open_unrolled(lower *L, int64_t n, kir_race race) { return low_open_n(L, n, KIR_UNROLL, race); }
+
+/* Rows between which a lane's rows lie: four more, so that lanes that store one column hit other banks. */
+static void declare_tiles(lower *L, block_job *j)
+{
+    const low_schedule *s = &L->sched;
+    j->lanes = s->block_rows / s->tile_rows * (s->block_cols / s->tile_cols);
+    j->a_stride = s->block_rows + 4;
+    j->acc = kir_tile(L->k, low_at(L), j->elem, s->block_rows * s->block_cols);
+    j->at = kir_tile(L->k, low_at(L), j->elem, s->block_depth * j->a_stride);
+    j->bt = kir_tile(L->k, low_at(L), j->elem, s->block_depth * s->block_cols);
+}
+
+/* Element e = r * cols + c of the lane's tile. */
+static kir_id own(lower *L, kir_id lane, kir_id e)
+{
+    return dense_at(L, lane, L->sched.tile_rows * L->sched.tile_cols, e);
+}
+
+static void clear(lower *L, const block_job *j)
+{
+    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
+    kir_id e = open_unrolled(L, L->sched.tile_rows * L->sched.tile_cols, KIR_NONE);
+    kir_tstore(L->k, low_at(L), j->acc, own(L, lane, e), low_fconst(L, j->elem, 0));
+    low_close(L);
+    low_close(L);
+}
+
+/* One operand's part of the terms from s0 on: `width` rows of A or columns of B, at element s * stride + w of the tile.  Lanes
+ * run along the direction in which memory does. */
+static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t width, int64_t stride)
+{
+    const matrix m = is_a ? j->a : j->b;
+    int64_t depth = L->sched.block_depth;
+    bool along_depth = (is_a ? m.sj : m.si) == 1 && (is_a ? m.si : m.sj) != 1;
+    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
+    kir_id part = open_unrolled(L, width * depth / j->lanes, KIR_NONE);
+    kir_id e = dense_at(L, part, j->lanes, lane), by = low_iconst(L, along_depth ? depth : width);
+    kir_id fast = low_int(L, KIR_IMOD, e, by), slow = low_int(L, KIR_IDIV, e, by);
+    kir_id s = along_depth ? fast : slow, w = along_depth ? slow : fast, one = low_iconst(L, 1);
+    kir_id term = low_int(L, KIR_IADD, s0, s), last = low_int(L, KIR_ISUB, j->hi, one);
+    kir_id at = low_int(L, KIR_IADD, is_a ? j->i0 : j->j0, w);
+    at = low_int(L, KIR_IMIN, at, low_int(L, KIR_ISUB, is_a ? j->rows : j->cols, one));
+    kir_id known = j->whole_depth ? term : low_int(L, KIR_IMIN, term, last);
+    kir_id x = is_a ? dense_element(L, m, at, known) : dense_element(L, m, known, at);
+    if (!j->whole_depth) {
+        kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, term, j->hi);
+        x = kir_select(L->k, low_at(L), there, x, low_fconst(L, j->elem, 0));
+    }
+    kir_tstore(L->k, low_at(L), is_a ? j->at : j->bt, dense_at(L, s, stride, w), x);
+    low_close(L);
+    low_close(L);
+}
+
+static void lane_place(lower *L, kir_id lane, kir_id *row, kir_id *col)
+{
+    const low_schedule *s = &L->sched;
+    kir_id across = low_iconst(L, s->block_cols / s->tile_cols);
+    *row = low_int(L, KIR_IMUL, low_int(L, KIR_IDIV, lane, across), low_iconst(L, s->tile_rows));
+    *col = low_int(L, KIR_IMUL, low_int(L, KIR_IMOD, lane, across), low_iconst(L, s->tile_cols));
+}
+
+static void add_terms(lower *L, const block_job *j)
+{
+    const low_schedule *s = &L->sched;
+    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
+    lane_place(L, lane, &row, &col);
+    kir_id k = open_unrolled(L, s->block_depth, KIR_REDUCE);
+    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE);
+    kir_id x = kir_tload(L->k, low_at(L), j->at, dense_at(L, k, j->a_stride, low_int(L, KIR_IADD, row, r)));
+    kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE);
+    kir_id y = kir_tload(L->k, low_at(L), j->bt, dense_at(L, k, s->block_cols, low_int(L, KIR_IADD, col, c)));
+    kir_tfma(L->k, low_at(L), j->acc, own(L, lane, dense_at(L, r, s->tile_cols, c)), x, y);
+    for (int d = 0; d < 4; d++) low_close(L);
+}
+
+static void multiply(lower *L, const block_job *j)
+{
+    clear(L, j);
+    kir_id s0 = low_open(L, j->lo, j->hi, L->sched.block_depth, KIR_SERIAL, KIR_ORDERED);
+    kir_barrier(L->k, low_at(L)); /* nobody reads what was brought before */
+    bring(L, j, true, s0, L->sched.block_rows, j->a_stride);
+    bring(L, j, false, s0, L->sched.block_cols, L->sched.block_cols);
+    kir_barrier(L->k, low_at(L));
+    add_terms(L, j);
+    low_close(L);
+}
+
+/* `element` at every element that a lane has, and the product has too. */
+static void each_element(lower *L, block_job *j, void (*element)(lower *, const block_job *, kir_id, kir_id, kir_id))
+{
+    const low_schedule *s = &L->sched;
+    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
+    lane_place(L, lane, &row, &col);
+    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE);
+    kir_id i = low_int(L, KIR_IADD, j->i0, low_int(L, KIR_IADD, row, r));
+    low_open_if(L, kir_bin(L->k, low_at(L), KIR_ILT, i, j->rows));
+    L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
+    kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE);
+    kir_id at = low_int(L, KIR_IADD, j->j0, low_int(L, KIR_IADD, col, c));
+    if (!j->whole_cols) low_open_if(L, kir_bin(L->k, low_at(L), KIR_ILT, at, j->cols));
+    element(L, j, i, at, own(L, lane, dense_at(L, r, s->tile_cols, c)));
+    if (!j->whole_cols) low_close(L);
+    for (int d = 0; d < 4; d++) low_close(L);
+}
+
+/* GEMM ---------------------------------------------------------------------------------------------------------------- */
+
+static void finish_element(lower *L, const block_job *j, kir_id i, kir_id at, kir_id own_at)
+{
+    const region *r = L->r;
+    if (r->space == 0) {
+        int b = low_kernel_buffer(L, low_buffer_of_value(L, j->product), KIR_WRITE);
+        int64_t n = fu_elems(L->p, j->product) / gir_type_of(L->p, j->product)->dim[0];
+        kir_store(L->k, low_at(L), b, dense_at(L, i, n, at), kir_tload(L->k, low_at(L), j->acc, own_at));
+        return;
+    }
+    kir_id *value = GN_NEW_N(L->arena, kir_id, r->members.n);
+    L->product = j->product;
+    L->product_tile = j->acc;
+    L->product_at = own_at;
+    for (uint32_t m = 0; m < r->members.n; m++) {
+        low_ix x = low_index(gir_type_of(L->p, r->members.p[m]), at);
+        if (L->f->stored[r->members.p[m]]) value[m] = low_value(L, r->members.p[m], &L->row, &x);
+    }
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (L->f->stored[r->members.p[m]]) low_store_value(L, r->members.p[m], &L->row, at, value[m]);
+    L->product = 0;
+}
+
+void low_gemm_block(lower *L, matrix a, matrix b, int64_t n, int64_t depth)
+{
+    const region *r = L->r;
+    gir_id v = r->members.p[0];
+    const gir_type *t = gir_type_of(L->p, v);
+    block_job j = {.a = a, .b = b, .elem = low_elem((gn_elem)t->elem), .product = v};
+    int64_t rows = L->sched.block_rows, cols = L->sched.block_cols;
+    low_begin(L, "gemm");
+    j.rows = r->space ? low_sym_value(L, r->space, 1) : low_iconst(L, t->dim[0]);
+    L->launch.trip =
+        r->space ? (low_size){.coef = 1, .sym = low_sym_of(L, r->space, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
+    L->launch.step = rows;
+    j.cols = low_iconst(L, n);
+    j.lo = low_iconst(L, 0);
+    j.hi = low_iconst(L, depth);
+    j.whole_depth = depth % L->sched.block_depth == 0;
+    j.whole_cols = n % cols == 0;
+    j.i0 = low_open(L, low_iconst(L, 0), j.rows, rows, KIR_BLOCK, KIR_NONE);
+    j.j0 = low_iconst(L, 0);
+    if (n > cols) j.j0 = low_open(L, low_iconst(L, 0), j.cols, cols, KIR_SERIAL, KIR_NONE);
+    declare_tiles(L, &j);
+    multiply(L, &j);
+    each_element(L, &j, finish_element);
+    if (n > cols) low_close(L);
+    low_close(L);
+    low_end(L);
+}
+
+/* INNER --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct partial {
+    block_job j; /* first: each_element hands it on */
+    int buffer;
+    kir_id base;
+    int64_t n;
+} partial;
+
+static void store_partial(lower *L, const block_job *j, kir_id i, kir_id at, kir_id own_at)
+{
+    const partial *p = (const partial *)(const void *)j;
+    int b = low_kernel_buffer(L, p->buffer, KIR_WRITE);
+    kir_id to = low_int(L, KIR_IADD, p->base, dense_at(L, i, p->n, at));
+    kir_store(L->k, low_at(L), b, to, kir_tload(L->k, low_at(L), j->acc, own_at));
+}
+
+void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int part)
+{
+    gir_space_id s = L->r->space;
+    int64_t chunk = L->sched.chunk_rows, rows = L->sched.block_rows, cols = L->sched.block_cols;
+    int64_t down = (m + rows - 1) / rows, across = (n + cols - 1) / cols;
+    partial p = {.j = {.a = a, .b = b, .elem = GN_F32, .product = L->r->members.p[0]}, .buffer = part, .n = n};
+    block_job *j = &p.j;
+    low_begin(L, "inner");
+    L->launch.trip = (low_size){.coef = down * across, .sym = low_sym_of(L, s, chunk)};
+    L->launch.step = 1;
+    kir_id end = low_sym_value(L, s, 1), tiles = low_iconst(L, down * across), wide = low_iconst(L, across);
+    kir_id blocks = low_int(L, KIR_IMUL, low_sym_value(L, s, chunk), tiles);
+    kir_id block = low_open(L, low_iconst(L, 0), blocks, 1, KIR_BLOCK, KIR_NONE);
+    kir_id number = low_int(L, KIR_IDIV, block, tiles), tile = low_int(L, KIR_IMOD, block, tiles);
+    j->rows = low_iconst(L, m);
+    j->cols = low_iconst(L, n);
+    j->i0 = low_int(L, KIR_IMUL, low_int(L, KIR_IDIV, tile, wide), low_iconst(L, rows));
+    j->j0 = low_int(L, KIR_IMUL, low_int(L, KIR_IMOD, tile, wide), low_iconst(L, cols));
+    j->lo = low_int(L, KIR_IMUL, number, low_iconst(L, chunk));
+    j->hi = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, j->lo, low_iconst(L, chunk)), end);
+    j->whole_cols = n % cols == 0;
+    p.base = low_int(L, KIR_IMUL, number, low_iconst(L, m * n));
+    declare_tiles(L, j);
+    multiply(L, j);
+    each_element(L, j, store_partial);
+    low_close(L);
+    low_end(L);
+}

@@ -1,0 +1,90 @@
+/* links: driver codegen passes frontend ir runtime base */
+/* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/cuda_host.c ../support/run_compiled.c ../support/run_data.c */
+/* timeout: 600 */
+/* Products whose tiles a block of lanes shares: of sizes that fill blocks, panels and depths and of sizes that do not, operands
+ * as they lie and turned, with elementwise work behind them; of rows, of parameters, and over rows. */
+#include "support/random_gir.h"
+#include "support/run_compiled.h"
+
+#include <check.h>
+#include <string.h>
+
+typedef struct size {
+    int depth, cols, rows; /* rows: of a product of parameters, of one over rows */
+} size;
+
+static const size sizes[] = {{8, 4, 3},    {16, 8, 64},   {17, 5, 65},   {32, 16, 12},  {33, 33, 40},
+                             {64, 64, 64}, {15, 70, 130}, {100, 40, 20}, {40, 129, 33}, {7, 64, 9}};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+static const char *const kinds[] = {
+    /* of rows, with work that follows */
+    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = state \"b.any\" : f32[N]\n"
+    "  %4 = matmul %1, %2 : node f32[N]\n  %5 = broadcast %3 : node f32[N]\n  %6 = add %4, %5 : node f32[N]\n"
+    "  %7 = tanh %6 : node f32[N]\n  %8 = mul %7, %4 : node f32[N]\n  output \"out\" %8\n  output \"plain\" %4\n",
+    /* with the right operand turned */
+    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[N, D]\n"
+    "  %3 = matmul %1, %2 {tb = 1} : node f32[N]\n  output \"out\" %3\n",
+    /* over rows */
+    "  %1 = input \"x.any\" : node f32[R]\n  %2 = input \"y.any\" : node f32[N]\n"
+    "  %3 = matmul %1, %2 {ta = 1} : f32[R, N]\n  output \"out\" %3\n",
+    /* of parameters */
+    "  %1 = state \"x.any\" : f32[R, D]\n  %2 = state \"w.any\" : f32[D, N]\n"
+    "  %3 = matmul %1, %2 : f32[R, N]\n  output \"out\" %3\n",
+    "  %1 = state \"x.any\" : f32[D, R]\n  %2 = state \"w.any\" : f32[N, D]\n"
+    "  %3 = matmul %1, %2 {ta = 1, tb = 1} : f32[R, N]\n  output \"out\" %3\n",
+    /* sums of its rows do not ride on it */
+    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = matmul %1, %2 : node f32[N]\n"
+    "  %4 = space_reduce %3 : f32[N]\n  output \"out\" %3\n  output \"sum\" %4\n",
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static char *with_sizes(gn_arena *a, const char *text, const size *s)
+{
+    gn_buf b = {.arena = a};
+    gn_buf_add(&b, "program @product {\n  space node node ?\n");
+    for (const char *p = text; *p; p++) {
+        bool number = p > text && (p[-1] == '[' || p[-1] == ' ') && (p[1] == ']' || p[1] == ',');
+        int n = *p == 'D' ? s->depth : *p == 'N' ? s->cols : *p == 'R' ? s->rows : 0;
+        if (number && n)
+            gn_buf_printf(&b, "%d", n);
+        else
+            gn_buf_addn(&b, p, 1);
+    }
+    gn_buf_add(&b, "}\n");
+    return b.p;
+}
+
+START_TEST(product)
+{
+    const size *s = &sizes[_i % SIZES];
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        gn_arena a;
+        gir_program *p;
+        gn_arena_init(&a);
+        char *text = with_sizes(&a, kinds[_i / SIZES], s);
+        gn_status *status = gir_parse(&a, text, strlen(text), "product", &p);
+        ck_assert_msg(!status, "%s\n%s", gn_status_message(status), text);
+        gir_env env = random_gir_env(&a, p, seed, &(random_gir_options){.max_nodes = seed ? 150 : 20});
+        unsigned modes = 1u << RUN_MODE_COUNT | 8u << RUN_MODE_COUNT;
+        status = run_every_way(p, &env, modes, modes, NULL);
+        ck_assert_msg(!status, "seed %d: %s (%s:%d)\n%s", (int)seed, gn_status_message(status), status->file,
+                      status->line, text);
+        gn_arena_free(&a);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("products");
+    tcase_add_loop_test(t, product, 0, KINDS * SIZES);
+    tcase_set_timeout(t, 600);
+    Suite *suite = suite_create("CUDA, products");
+    suite_add_tcase(suite, t);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
