@@ -17,6 +17,7 @@ typedef struct block_job {
     kir_id lo, hi;     /* terms */
     bool whole_depth, whole_cols;
     kir_id acc, at, bt; /* tiles: of all lanes, of the operands */
+    kir_id shared;      /* tile: of the finished elements */
     int64_t lanes, a_stride;
     gn_elem elem;
     gir_id product;
@@ -89,7 +90,7 @@ static void add_terms(lower *L, const block_job *j)
     const low_schedule *s = &L->sched;
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
     lane_place(L, lane, &row, &col);
-    kir_id k = open_unrolled(L, s->block_depth, KIR_REDUCE);
+    kir_id k = low_open_n(L, s->block_depth, KIR_SERIAL, KIR_REDUCE);
     kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE);
     kir_id x = kir_tload(L->k, low_at(L), j->at, dense_at(L, k, j->a_stride, low_int(L, KIR_IADD, row, r)));
     kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE);
@@ -110,39 +111,52 @@ static void multiply(lower *L, const block_job *j)
     low_close(L);
 }
 
-/* `element` at every element that a lane has, and the product has too. */
+/* `element` at every element of the block that the product has.  Lanes leave theirs in a tile that they share, and take them
+ * as they lie in memory: the code for one of them is written once, and stores of neighbours go together. */
 static void each_element(lower *L, block_job *j, void (*element)(lower *, const block_job *, kir_id, kir_id, kir_id))
 {
     const low_schedule *s = &L->sched;
-    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
+    int64_t stride = s->block_cols + 4;
+    kir_id all = kir_tile(L->k, low_at(L), j->elem, s->block_rows * stride), row, col;
+    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     lane_place(L, lane, &row, &col);
-    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE);
-    kir_id i = low_int(L, KIR_IADD, j->i0, low_int(L, KIR_IADD, row, r));
-    low_open_if(L, kir_bin(L->k, low_at(L), KIR_ILT, i, j->rows));
-    L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
+    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE), to = dense_at(L, low_int(L, KIR_IADD, row, r), stride, col);
     kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE);
-    kir_id at = low_int(L, KIR_IADD, j->j0, low_int(L, KIR_IADD, col, c));
-    if (!j->whole_cols) low_open_if(L, kir_bin(L->k, low_at(L), KIR_ILT, at, j->cols));
-    element(L, j, i, at, own(L, lane, dense_at(L, r, s->tile_cols, c)));
-    if (!j->whole_cols) low_close(L);
-    for (int d = 0; d < 4; d++) low_close(L);
+    kir_id x = kir_tload(L->k, low_at(L), j->acc, own(L, lane, dense_at(L, r, s->tile_cols, c)));
+    kir_tstore(L->k, low_at(L), all, low_int(L, KIR_IADD, to, c), x);
+    for (int d = 0; d < 3; d++) low_close(L);
+    kir_barrier(L->k, low_at(L));
+    lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
+    kir_id part = low_open_n(L, s->block_rows * s->block_cols / j->lanes, KIR_SERIAL, KIR_NONE);
+    kir_id e = dense_at(L, part, j->lanes, lane), width = low_iconst(L, s->block_cols);
+    row = low_int(L, KIR_IDIV, e, width);
+    col = low_int(L, KIR_IMOD, e, width);
+    kir_id i = low_int(L, KIR_IADD, j->i0, row), at = low_int(L, KIR_IADD, j->j0, col);
+    kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, i, j->rows);
+    if (!j->whole_cols)
+        there = kir_bin(L->k, low_at(L), KIR_AND, there, kir_bin(L->k, low_at(L), KIR_ILT, at, j->cols));
+    low_open_if(L, there);
+    L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
+    j->shared = all;
+    element(L, j, i, at, dense_at(L, row, stride, col));
+    for (int d = 0; d < 3; d++) low_close(L);
 }
 
 /* GEMM ---------------------------------------------------------------------------------------------------------------- */
 
-static void finish_element(lower *L, const block_job *j, kir_id i, kir_id at, kir_id own_at)
+static void finish_element(lower *L, const block_job *j, kir_id i, kir_id at, kir_id place)
 {
     const region *r = L->r;
     if (r->space == 0) {
         int b = low_kernel_buffer(L, low_buffer_of_value(L, j->product), KIR_WRITE);
         int64_t n = fu_elems(L->p, j->product) / gir_type_of(L->p, j->product)->dim[0];
-        kir_store(L->k, low_at(L), b, dense_at(L, i, n, at), kir_tload(L->k, low_at(L), j->acc, own_at));
+        kir_store(L->k, low_at(L), b, dense_at(L, i, n, at), kir_tload(L->k, low_at(L), j->shared, place));
         return;
     }
     kir_id *value = GN_NEW_N(L->arena, kir_id, r->members.n);
     L->product = j->product;
-    L->product_tile = j->acc;
-    L->product_at = own_at;
+    L->product_tile = j->shared;
+    L->product_at = place;
     for (uint32_t m = 0; m < r->members.n; m++) {
         low_ix x = low_index(gir_type_of(L->p, r->members.p[m]), at);
         if (L->f->stored[r->members.p[m]]) value[m] = low_value(L, r->members.p[m], &L->row, &x);
@@ -189,12 +203,12 @@ typedef struct partial {
     int64_t n;
 } partial;
 
-static void store_partial(lower *L, const block_job *j, kir_id i, kir_id at, kir_id own_at)
+static void store_partial(lower *L, const block_job *j, kir_id i, kir_id at, kir_id place)
 {
     const partial *p = (const partial *)(const void *)j;
     int b = low_kernel_buffer(L, p->buffer, KIR_WRITE);
     kir_id to = low_int(L, KIR_IADD, p->base, dense_at(L, i, p->n, at));
-    kir_store(L->k, low_at(L), b, to, kir_tload(L->k, low_at(L), j->acc, own_at));
+    kir_store(L->k, low_at(L), b, to, kir_tload(L->k, low_at(L), j->shared, place));
 }
 
 void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int part)

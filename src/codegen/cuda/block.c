@@ -107,6 +107,14 @@ static void declare_tile(cu *c, kir_id i)
 
 enum { UNROLL_MOST = 32 };
 
+static bool has_branch(const cu *c, kir_id first)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next)
+        if (kir_at(c->k, i)->op == KIR_IF || has_branch(c, kir_at(c->k, i)->body)) return true;
+    return false;
+}
+
+/* What lanes do serially for themselves is unrolled a little: the loads of several rounds are under way at once. */
 static void serial_loop(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
@@ -114,7 +122,8 @@ static void serial_loop(cu *c, kir_id i)
     uint64_t before_read = c->read, before_written = c->written;
     bool unroll = trips >= 0 && (in->unit == KIR_UNROLL || (in->unit == KIR_VECTOR && trips <= UNROLL_MOST));
     cu_effects(c, in->body, &c->read, &c->written); /* what the last round left */
-    if (trips != 1) cu_line(c, unroll ? "GN_UNROLL" : "GN_ROLL");
+    bool some = !unroll && c->block && c->spread && trips > 4 && trips % 4 == 0 && !has_branch(c, in->body);
+    if (trips != 1) cu_line(c, unroll ? "GN_UNROLL" : some ? "GN_UNROLL4" : "GN_ROLL");
     const char *t = cu_type(c, i);
     open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0), i,
                                   cu_ref(c, in->b, 0), i, cu_integer(c, in->imm)));
