@@ -59,7 +59,7 @@ static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t wi
     int64_t depth = L->sched.block_depth;
     bool along_depth = (is_a ? m.sj : m.si) == 1 && (is_a ? m.si : m.sj) != 1;
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
-    kir_id part = open_unrolled(L, width * depth / j->lanes, KIR_NONE);
+    kir_id part = low_open_n(L, width * depth / j->lanes, KIR_SERIAL, KIR_NONE);
     kir_id e = dense_at(L, part, j->lanes, lane), by = low_iconst(L, along_depth ? depth : width);
     kir_id fast = low_int(L, KIR_IMOD, e, by), slow = low_int(L, KIR_IDIV, e, by);
     kir_id s = along_depth ? fast : slow, w = along_depth ? slow : fast, one = low_iconst(L, 1);
