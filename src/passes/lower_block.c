@@ -99,9 +99,9 @@ static void add_terms(lower *L, const block_job *j)
     for (int d = 0; d < 4; d++) low_close(L);
 }
 
-static void multiply(lower *L, const block_job *j)
+/* a and b over [lo, hi), added to what the lanes have. */
+static void add_product(lower *L, const block_job *j)
 {
-    clear(L, j);
     kir_id s0 = low_open(L, j->lo, j->hi, L->sched.block_depth, KIR_SERIAL, KIR_ORDERED);
     kir_barrier(L->k, low_at(L)); /* nobody reads what was brought before */
     bring(L, j, true, s0, L->sched.block_rows, j->a_stride);
@@ -166,12 +166,11 @@ static void finish_element(lower *L, const block_job *j, kir_id i, kir_id at, ki
     L->product = 0;
 }
 
-void low_gemm_block(lower *L, matrix a, matrix b, int64_t n, int64_t depth)
+void low_gemm_block(lower *L, gir_id product, int products, const factors *f, int64_t n)
 {
     const region *r = L->r;
-    gir_id v = r->members.p[0];
-    const gir_type *t = gir_type_of(L->p, v);
-    block_job j = {.a = a, .b = b, .elem = low_elem((gn_elem)t->elem), .product = v};
+    const gir_type *t = gir_type_of(L->p, product);
+    block_job j = {.elem = low_elem((gn_elem)t->elem), .product = product};
     int64_t rows = L->sched.block_rows, cols = L->sched.block_cols;
     low_begin(L, "gemm");
     j.rows = r->space ? low_sym_value(L, r->space, 1) : low_iconst(L, t->dim[0]);
@@ -180,14 +179,19 @@ void low_gemm_block(lower *L, matrix a, matrix b, int64_t n, int64_t depth)
     L->launch.step = rows;
     j.cols = low_iconst(L, n);
     j.lo = low_iconst(L, 0);
-    j.hi = low_iconst(L, depth);
-    j.whole_depth = depth % L->sched.block_depth == 0;
     j.whole_cols = n % cols == 0;
     j.i0 = low_open(L, low_iconst(L, 0), j.rows, rows, KIR_BLOCK, KIR_NONE);
     j.j0 = low_iconst(L, 0);
     if (n > cols) j.j0 = low_open(L, low_iconst(L, 0), j.cols, cols, KIR_SERIAL, KIR_NONE);
     declare_tiles(L, &j);
-    multiply(L, &j);
+    clear(L, &j);
+    for (int k = 0; k < products; k++) {
+        j.a = f[k].a;
+        j.b = f[k].b;
+        j.hi = low_iconst(L, f[k].depth);
+        j.whole_depth = f[k].depth % L->sched.block_depth == 0;
+        add_product(L, &j);
+    }
     each_element(L, &j, finish_element);
     if (n > cols) low_close(L);
     low_close(L);
@@ -234,7 +238,8 @@ void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int par
     j->whole_cols = n % cols == 0;
     p.base = low_int(L, KIR_IMUL, number, low_iconst(L, m * n));
     declare_tiles(L, j);
-    multiply(L, j);
+    clear(L, j);
+    add_product(L, j);
     each_element(L, j, store_partial);
     low_close(L);
     low_end(L);

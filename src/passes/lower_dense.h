@@ -10,6 +10,12 @@ typedef struct matrix { /* element (i, j) at i * si + j * sj of a buffer, or of 
     kir_id tile, at; /* 0: of the buffer */
 } matrix;
 
+typedef struct factors { /* of a product of rows with a matrix */
+    matrix a, b;
+    int64_t depth;
+    kir_id packed; /* tile: all of B, panel after panel; 0: not packed before */
+} factors;
+
 /* A register tile of `rows` x `cols` starting at (i0, j0), to which products over s in [lo, hi) are added. */
 typedef struct tile_job {
     matrix a, b; /* a(i, s), b(s, j) */
@@ -35,7 +41,8 @@ void dense_multiply(lower *L, const tile_job *t);
 void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id, int64_t, void *), void *ctx);
 
 /* lower_block.c: tiles that lanes share, where the schedule gives them a depth. */
-void low_gemm_block(lower *L, matrix a, matrix b, int64_t n, int64_t depth);
+/* `product`: what the tile holds in the end, the product, or the sum of the two. */
+void low_gemm_block(lower *L, gir_id product, int products, const factors *f, int64_t n);
 void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int part); /* partial products alone */
 
 #endif

@@ -13,12 +13,6 @@
  * worker packs for itself, all of B before its rows or a panel in each block. */
 #include "passes/lower_dense.h"
 
-typedef struct factors {
-    matrix a, b;
-    int64_t depth;
-    kir_id packed; /* tile: all of B, panel after panel; 0: not packed before */
-} factors;
-
 typedef struct gemm {
     gir_id product; /* what the tile holds: the product, or the sum of the two */
     factors f[2];
@@ -239,7 +233,7 @@ void low_gemm(lower *L)
     int64_t block = L->sched.block_rows, cols = L->sched.tile_cols;
     const gir_type *t = gir_type_of(L->p, g.product);
     if (L->sched.block_depth) {
-        low_gemm_block(L, g.a, g.b, g.n, g.depth);
+        low_gemm_block(L, g.product, g.products, g.f, g.n);
         return;
     }
     find_sums(L, &g);

@@ -133,6 +133,15 @@ static int64_t rows_at_once(const low_options *opt, const fusion *f, const regio
     return longest >= CHAIN_MIN || (scalars >= SCALARS_MIN && !r->graph) ? rows : 1;
 }
 
+/* Where a machine keeps many groups of lanes under way, those that wait give way to others: rows need not be taken together,
+ * nor asked for ahead, and blocks of rows are small, so that there are many of them. */
+static void lanes_are_many(low_schedule *s)
+{
+    s->rows_at_once = 1;
+    s->ahead = 0;
+    s->row_block = 256;
+}
+
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r)
 {
     const gir_program *p = f->p;
@@ -146,6 +155,7 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
     int64_t edges = row_edges(opt, p, r);
     s.edge_sums = edges < 12 ? 1 : edges < 24 ? 2 : 4;
     s.ahead = r->kind == RG_ROWS ? edges_ahead(opt, f, r) : 0;
+    if (limits->shared_bytes) lanes_are_many(&s);
     if (r->kind == RG_GEMM || r->kind == RG_INNER) low_schedule_dense(opt, p, r, &s);
     return s;
 }

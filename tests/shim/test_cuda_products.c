@@ -36,6 +36,10 @@ static const char *const kinds[] = {
     /* sums of its rows do not ride on it */
     "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = matmul %1, %2 : node f32[N]\n"
     "  %4 = space_reduce %3 : f32[N]\n  output \"out\" %3\n  output \"sum\" %4\n",
+    /* two that are added */
+    "  %1 = input \"x.any\" : node f32[D]\n  %2 = state \"w.any\" : f32[D, N]\n  %3 = input \"y.any\" : node f32[R]\n"
+    "  %4 = state \"u.any\" : f32[R, N]\n  %5 = matmul %1, %2 : node f32[N]\n  %6 = matmul %3, %4 : node f32[N]\n"
+    "  %7 = add %5, %6 : node f32[N]\n  %8 = tanh %7 : node f32[N]\n  output \"out\" %8\n",
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

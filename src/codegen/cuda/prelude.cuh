@@ -1,6 +1,7 @@
 /* What every generated kernel uses.  A subset of C that CUDA C++ has too, so that tests can run the same text on a CPU. */
 #ifdef __CUDACC_RTC__
-#define GN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+/* One block a multiprocessor at least: what is asked for more, the assembler pays for with spills. */
+#define GN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
 #define GN_DEVICE static __device__ __forceinline__
 #define GN_SHARED(bytes) __shared__ __align__(16) unsigned char gn_shared[bytes]
 #define GN_UNROLL _Pragma("unroll")
