@@ -272,7 +272,9 @@ static void statement(cu *c, kir_id i)
         else
             serial_loop(c, i);
         break;
-    default: one_value(c, i); break;
+    default:
+        if (c->used[i]) one_value(c, i);
+        break;
     }
 }
 

@@ -40,6 +40,7 @@ typedef struct cu {
     kir_id *loop_of;            /* by instruction: the spread loop around it, 0: none */
     bool *masked;               /* by instruction: an IF stands between it and its spread loop */
     bool *varies;               /* by instruction: differs from lane to lane */
+    bool *used;                 /* by instruction: its value stands in the text */
     bool *simple;               /* by spread loop: straight-line */
     cu_tile *tile;              /* by instruction */
     int *buffer_bit;            /* buffers that are read and written; -1: others */

@@ -58,6 +58,7 @@ static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k)
     c->masked = GN_NEW_N(a, bool, n);
     c->varies = GN_NEW_N(a, bool, n);
     c->simple = GN_NEW_N(a, bool, n);
+    c->used = GN_NEW_N(a, bool, n);
     c->once = GN_NEW_N(a, bool, n);
     c->tile = GN_NEW_N(a, cu_tile, n);
     c->buffer_bit = GN_NEW_N(a, int, k->buffers.n + 1);

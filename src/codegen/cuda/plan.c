@@ -222,6 +222,22 @@ void cu_effects(const cu *c, kir_id first, uint64_t *read, uint64_t *written)
     }
 }
 
+/* Values whose only readers are indices that became registers, or hints, are not written. */
+static void find_used(cu *c)
+{
+    memset(c->used, 0, c->k->insts.n * sizeof *c->used);
+    for (kir_id i = c->k->insts.n; i-- > 1;) {
+        const kir_inst *in = kir_at(c->k, i);
+        int n = kir_ops[in->op].n_in;
+        bool needed = c->used[i] || kir_ops[in->op].cls == KIR_CLASS_STMT;
+        if (!needed || in->op == KIR_PREFETCH) continue;
+        bool register_index = is_tile_access(in) && !c->loop_of[in->ref] && c->tile[in->ref].place == CU_SPREAD;
+        if (n > 0 && !register_index) c->used[in->a] = true;
+        if (n > 1) c->used[in->b] = true;
+        if (n > 2) c->used[in->c] = true;
+    }
+}
+
 /* Widths -------------------------------------------------------------------------------------------------------------- */
 
 bool cu_is_vector_access(const cu *c, kir_id i)
@@ -257,6 +273,7 @@ static bool try_width(cu *c, int width, int vec, int *shared_tiles)
     for (kir_id i = 1; i < n; i++)
         if (lanes_meet(c, i)) return false;
     number_memories(c);
+    find_used(c);
     return true;
 }
 
