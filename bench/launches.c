@@ -96,7 +96,7 @@ static double measure(gn_instance *in)
     for (int t = 0; t < TRIES; t++) {
         double t0 = now_ns();
         for (int k = 0; k < RUNS; k++) gn_instance_run(in);
-        ns[t] = (now_ns() - t0) / RUNS / LAUNCHES;
+        ns[t] = (now_ns() - t0) / (double)(RUNS * LAUNCHES);
     }
     qsort(ns, TRIES, sizeof *ns, by_value);
     return ns[TRIES / 2];

@@ -59,7 +59,7 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     GN_TRY(gn_cli_open_cache(cli));
     out->cache = cli->cache;
     out->tune_lock = o->tune_lock;
-    out->tune_seconds = o->tune_budget < 0 ? GN_TUNE_SECONDS : o->tune_budget;
+    out->tune_seconds = o->tune_budget < 0 ? (double)GN_TUNE_SECONDS : o->tune_budget;
     out->free_order = !o->reorder;
     out->tune_say = o->verbose ? say : NULL;
     return defines_of(cli, out);
