@@ -247,7 +247,7 @@ static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
 {
     gn_variant like = {.why = ""};
     if (s) {
-        if (!j->hint.name) j->hint = (low_hint){"g", s->n[GN_DIM_NODES], s->n[GN_DIM_NODES], s->n[GN_DIM_EDGES]};
+        j->hint = (low_hint){"g", s->n[GN_DIM_NODES], s->n[GN_DIM_NODES], s->n[GN_DIM_EDGES]};
         like.guards = guards_for(j->opt.dynamic, &j->opt.ranges, s, j->moves);
     } else {
         like.guards = j->opt.ranges;

@@ -150,33 +150,34 @@ END_TEST
 /* All programs of one executable, and executables of one schedule, give the same bits; the eager one agrees. */
 START_TEST(same_bits)
 {
-    gnnc_compile_options o = {.expect_nodes = 40, .expect_edges = 400, .train = true};
+    /* The second time what comes first is the schedule's: a graph of few edges, before one of many. */
+    gnnc_compile_options o = {.expect_nodes = _i ? 0 : 40, .expect_edges = _i ? 0 : 400, .train = true};
     static const char *const how[] = {"true", "auto", "false"};
     char name[3][32];
     double loss[3];
-    for (int k = 0; k < 3; k++) {
+    for (int k = _i; k < 3; k++) {
         o.dynamic = how[k];
         bench b = set_up(plain, o, 1 + k);
         for (uint32_t i = 0; i < 6; i++) {
-            world w = make_world(i, 30 + 7 * (int)(i % 3), 300 + 11 * (int)(i % 2));
+            world w = make_world(i, 30 + 7 * (int)(i % 3), (_i ? 100 : 300) + (_i ? 800 : 11) * (int)(i % 2));
             bind_world(b.run, &w, true);
             ok(gnnc_run_step(b.run, &loss[k]));
             end_world(&w);
         }
-        ck_assert(loss[k] == loss[0]);
+        ck_assert(loss[k] == loss[_i]);
         snprintf(name[k], sizeof name[k], "api-bits.XXXXXX");
         close(mkstemp(name[k]));
         ok(gnnc_state_save(b.state, name[k]));
-        ck_assert(info_of(&b).programs == (k == 0 ? 1 : k == 1 ? 2 : 7));
+        ck_assert(info_of(&b).programs == (k == 0 ? 1 : k == 1 ? 2 : 7 - _i));
         tear_down(&b);
     }
-    for (int k = 1; k < 3; k++) {
-        FILE *a = fopen(name[0], "rb"), *z = fopen(name[k], "rb");
+    for (int k = _i + 1; k < 3; k++) {
+        FILE *a = fopen(name[_i], "rb"), *z = fopen(name[k], "rb");
         for (int x = 0; x != EOF;) ck_assert((x = fgetc(a)) == fgetc(z));
         fclose(a);
         fclose(z);
     }
-    for (int k = 0; k < 3; k++) unlink(name[k]);
+    for (int k = _i; k < 3; k++) unlink(name[k]);
 }
 END_TEST
 
@@ -450,7 +451,7 @@ int main(void)
     if (GNNC_HAVE_LLVM) {
         tcase_add_loop_test(shapes, many_shapes, 0, 2);
         tcase_add_test(rules, automatic);
-        tcase_add_test(rules, same_bits);
+        tcase_add_loop_test(rules, same_bits, 0, 2);
         tcase_add_test(rules, limits);
         tcase_add_test(rules, stances);
         tcase_add_test(rules, ranges);
