@@ -2,7 +2,9 @@
  * Needs: a finished fusion.  Keeps: what regions depend on, and their order.
  *
  * Fusion places a value with what it reads.  A product that is only summed over the columns in a later loop would be
- * written whole and read again, although its operands are in memory anyway. */
+ * written whole and read again, although its operands are in memory anyway.  Values that share an operand go together
+ * where that is less to store than the operand.  What is stored, but first read later still, waits for a loop that reads
+ * its operands anyway. */
 #include "passes/fuse.h"
 
 typedef struct sinking {
@@ -165,20 +167,116 @@ static void move(sinking *z, gir_id v, int32_t to)
     store_operands(z, v, (uint32_t)to);
 }
 
-static void sink(sinking *z, gir_id v)
+/* The region that v may move to; -1: none. */
+static int32_t place_for(sinking *z, gir_id v)
 {
     const fusion *f = z->f;
     const gir_node *n = gir_at(z->p, v);
-    if (f->place[v] != FU_REAL || !f->stored[v] || z->output[v] || gir_ops[n->op].cls != GIR_CLASS_MAP) return;
-    if (!n->type.space || fu_is_edge_space(z->p, n->type.space)) return;
+    if (f->place[v] != FU_REAL || !f->stored[v] || z->output[v] || gir_ops[n->op].cls != GIR_CLASS_MAP) return -1;
+    if (!n->type.space || fu_is_edge_space(z->p, n->type.space)) return -1;
     int32_t to = -1;
-    if (!one_reader(z, v, n->type.space, &to) || to < 0 || to == f->region_of[v]) return;
-    const region *r = &f->regions.p[to];
-    if (!takes(z, r, v) || f->regions.p[f->region_of[v]].members.n == 1) return;
+    if (!one_reader(z, v, n->type.space, &to) || to < 0 || to == f->region_of[v]) return -1;
+    return takes(z, &f->regions.p[to], v) ? to : -1;
+}
+
+static int64_t bytes_of(const sinking *z, gir_id v)
+{
+    return fu_elems(z->p, v) * (int64_t)gn_elem_size((gn_elem)gir_type_of(z->p, v)->elem);
+}
+
+static void sink(sinking *z, gir_id v)
+{
+    int32_t to = place_for(z, v);
+    if (to < 0 || z->f->regions.p[z->f->region_of[v]].members.n == 1) return;
     z->more = 0;
     z->seen = GN_NEW_N(z->arena, uint8_t, v);
-    int64_t less = fu_elems(z->p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);
-    if (movable(z, v, n->type.space) && z->more < less) move(z, v, to);
+    if (movable(z, v, gir_type_of(z->p, v)->space) && z->more < bytes_of(z, v)) move(z, v, to);
+}
+
+/* Those that could go the same way as v and are not worth it one by one, since one operand of all of them would have to be
+ * stored: together. */
+static void sink_together(sinking *z, gir_id v)
+{
+    int32_t to = place_for(z, v), from = z->f->region_of[v];
+    uint32_t n = 0, all = to < 0 ? 0 : z->f->regions.p[from].members.n;
+    gir_id *group = GN_NEW_N(z->arena, gir_id, all + 1);
+    int64_t less = 0;
+    z->more = 0;
+    z->seen = GN_NEW_N(z->arena, uint8_t, z->p->nodes.n);
+    for (uint32_t m = 0; m < all; m++) {
+        gir_id u = z->f->regions.p[from].members.p[m];
+        int64_t more = z->more;
+        if (place_for(z, u) != to) continue;
+        if (!movable(z, u, gir_type_of(z->p, u)->space)) {
+            z->more = more;
+            continue;
+        }
+        group[n++] = u;
+        less += bytes_of(z, u);
+    }
+    if (n < 2 || n == all || z->more >= less) return;
+    for (uint32_t k = n; k-- > 0;) move(z, group[k], to);
+}
+
+/* The first region whose member reads v, through what is computed where it is read. */
+static int32_t first_reader(const sinking *z, gir_id v)
+{
+    int32_t first = INT32_MAX;
+    for (uint32_t k = z->first[v]; k < z->first[v + 1]; k++) {
+        gir_id u = z->user[k];
+        int32_t r = z->f->place[u] == FU_REAL ? z->f->region_of[u] : first_reader(z, u);
+        if (r < first) first = r;
+    }
+    return first;
+}
+
+/* Does region r read what v is computed from, as far as that is as wide as v is? */
+static bool reads_wide_operands(const sinking *z, gir_id v, uint32_t r, int64_t bytes)
+{
+    for (int k = 0; k < gir_at(z->p, v)->n_in; k++) {
+        gir_id o = gir_in(z->p, v, k);
+        bool is = z->f->place[o] == FU_INLINE || bytes_of(z, o) < bytes;
+        if (z->f->place[o] == FU_INLINE && !reads_wide_operands(z, o, r, bytes)) return false;
+        for (uint32_t j = 0; j < z->f->readers.n && !is; j++)
+            is = z->f->readers.p[j].value == o && z->f->readers.p[j].region == r;
+        if (!is) return false;
+    }
+    return true;
+}
+
+/* It stays in memory for those who read it. */
+static void move_stored(sinking *z, gir_id v, int32_t to)
+{
+    fusion *f = z->f;
+    uint32_t n = f->readers.n;
+    bool *by = GN_NEW_N(z->arena, bool, f->regions.n);
+    for (uint32_t k = 0; k < n; k++)
+        if (f->readers.p[k].value == v) by[f->readers.p[k].region] = true;
+    move(z, v, to);
+    f->stored[v] = true;
+    for (uint32_t r = 0; r < f->regions.n; r++)
+        if (by[r] && r != (uint32_t)to) note_reader(z, v, r);
+}
+
+/* What is first read later is computed later, by a loop that reads its operands anyway: it is in memory for less long. */
+static void delay(sinking *z, gir_id v)
+{
+    const fusion *f = z->f;
+    const gir_node *n = gir_at(z->p, v);
+    gir_space_id space = n->type.space;
+    if (f->place[v] != FU_REAL || !f->stored[v] || z->output[v] || gir_ops[n->op].cls != GIR_CLASS_MAP) return;
+    if (!space || fu_is_edge_space(z->p, space) || f->regions.p[f->region_of[v]].members.n == 1) return;
+    z->more = 0;
+    z->seen = GN_NEW_N(z->arena, uint8_t, v);
+    int32_t until = first_reader(z, v);
+    if (until == INT32_MAX || !movable(z, v, space) || z->more > 0) return;
+    for (int32_t r = f->region_of[v] + 1; r < until; r++) {
+        const region *g = &f->regions.p[r];
+        if (g->kind != RG_ROWS || g->space != space || !reads_wide_operands(z, v, (uint32_t)r, bytes_of(z, v)))
+            continue;
+        move_stored(z, v, r);
+        return;
+    }
 }
 
 void gn_fuse_sink(gn_arena *a, fusion *f)
@@ -186,4 +284,6 @@ void gn_fuse_sink(gn_arena *a, fusion *f)
     sinking z = {.arena = a, .f = f, .p = f->p};
     find_users(&z);
     for (gir_id v = f->p->nodes.n; v-- > 1;) sink(&z, v);
+    for (gir_id v = f->p->nodes.n; v-- > 1;) sink_together(&z, v);
+    for (gir_id v = f->p->nodes.n; v-- > 1;) delay(&z, v);
 }
