@@ -337,6 +337,12 @@ static const char *choose(cu *c)
     if (s.runtime && widths[0] > CU_WARP) widths[n++] = CU_WARP;
     if (!s.runtime && s.widest > 1) widths[n++] = power_up(s.fours ? s.widest / 4 : s.widest);
     if (!s.runtime && s.widest > 1 && s.fours && power_up(s.widest) > widths[n - 1]) widths[n++] = power_up(s.widest);
+    if (!s.runtime && !c->thread &&
+        s.widest > CU_WARP) { /* one row: nothing but its own lanes hides what it waits for */
+        widths[n++] = s.widest > 4 * CU_WARP ? 8 * CU_WARP : s.widest > 2 * CU_WARP ? 4 * CU_WARP : 2 * CU_WARP;
+        s.fours = false;
+        widths[0] = widths[n - 1];
+    }
     for (int k = 0; k < n; k++)
         for (int vec = s.fours && !s.runtime ? 4 : 1; vec >= 1; vec -= 3) {
             if (widths[k] < 2 || !try_width(c, widths[k], vec, &shared) || shared >= fewest) continue;
