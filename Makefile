@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
-.PHONY: mutate test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: mutate nvrtc-wheel test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -48,9 +48,11 @@ mutate: setup-test
 
 # Every kernel of the samples compiled for GPUs by NVRTC: the one that gnnc finds, or PyPI's wheel. Needs no GPU.
 NVRTC_VENV = build/nvrtc
-test-nvrtc: all
-	@build/gnnc doctor | grep -q '^CUDA compiler: NVRTC' || { [ -d $(NVRTC_VENV)/lib ] || \
-	    { python3 -m venv $(NVRTC_VENV) && $(NVRTC_VENV)/bin/pip -q install nvidia-cuda-nvrtc; }; }
+nvrtc-wheel: all
+	@build/gnnc doctor | grep -q '^CUDA compiler: NVRTC' || \
+	    VIRTUAL_ENV=$(CURDIR)/$(NVRTC_VENV) build/gnnc doctor | grep -q '^CUDA compiler: NVRTC' || \
+	    { python3 -m venv $(NVRTC_VENV) && $(NVRTC_VENV)/bin/pip -q install nvidia-cuda-nvrtc; }
+test-nvrtc: nvrtc-wheel
 	VIRTUAL_ENV=$${VIRTUAL_ENV:-$(CURDIR)/$(NVRTC_VENV)} python3 tests/nvrtc/nvrtc.py build/gnnc samples --required
 
 # Sixteen processes at once on an empty cache, some of them killed, 200 rounds: minutes.
