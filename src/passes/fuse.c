@@ -273,6 +273,7 @@ static bool completes(const fuser *z, const region *r, gir_id v)
     const gir_program *p = z->p;
     gir_id first = r->members.p[0];
     if (r->kind != RG_GEMM || !r->space || r->members.n != 1 || !gn_is_on(z->off, GN_DO_PAIR)) return false;
+    if (fu_is_edge_space(p, r->space)) return false; /* the sum would be computed where it is read */
     if (z->f->uses[first] != 1 || z->f->uses[v] != 1 || !gir_type_eq(gir_type_of(p, first), gir_type_of(p, v)))
         return false;
     for (uint32_t k = 0; k < p->outputs.n; k++)

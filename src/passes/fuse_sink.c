@@ -93,6 +93,7 @@ static bool movable(sinking *z, gir_id v, gir_space_id space)
         z->seen[o] = 1;
         if (z->f->place[o] == FU_REAL) {
             if (t->space != space && t->space != 0) return false;
+            if (fu_second_product(z->p, &z->f->regions.p[z->f->region_of[o]])) return false; /* its sum stays with it */
             if (!z->f->stored[o]) z->more += fu_elems(z->p, o) * (int64_t)gn_elem_size((gn_elem)t->elem);
             continue;
         }
