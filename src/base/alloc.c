@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef GNNC_EMBEDDED /* in programs compiled ahead of time: malloc alone, and nothing of a thread's own */
+static const gn_allocator *const now;
+const gn_allocator *gn_allocator_use(const gn_allocator *a) { return a; }
+#else
 static _Thread_local const gn_allocator *now;
 
 const gn_allocator *gn_allocator_use(const gn_allocator *a)
@@ -13,6 +17,7 @@ const gn_allocator *gn_allocator_use(const gn_allocator *a)
     now = a;
     return before;
 }
+#endif
 
 const gn_allocator *gn_allocator_now(void) { return now; }
 
