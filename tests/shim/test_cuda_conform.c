@@ -1,5 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* sources: ../support/conform_case.c ../support/cuda_host.c ../support/run_compiled.c ../support/run_data.c */
+/* sanitized: no */
 /* timeout: 1800 */
 /* Every layer and loss of the standard library with its gradients, and whole training steps: what the CUDA back end writes
  * against what PyTorch Geometric computed (test_conform_code.c). */

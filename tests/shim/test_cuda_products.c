@@ -1,5 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/cuda_host.c ../support/run_compiled.c ../support/run_data.c */
+/* sanitized: no */
 /* timeout: 600 */
 /* Products whose tiles a block of lanes shares: of sizes that fill blocks, panels and depths and of sizes that do not, operands
  * as they lie and turned, with elementwise work behind them; of rows, of parameters, and over rows. */
