@@ -72,6 +72,10 @@ static const char *const rules[][2] = {
      " %25 = space_reduce %24 {red = 1}\n output \"p\" %23\n"},
     {"a sum of a narrow product's rows",
      "%21 = cos %4\n %22 = matmul %21, %9\n %23 = space_reduce %22\n output \"p\" %22\n"},
+    {"what edges have, with dropout, times a matrix",
+     "%21 = const {value = 7} : i64[]\n %22 = random %21 {site = 1} : edge f32[6]\n"
+     " %23 = const {value = 0.5} : edge f32[6]\n %24 = gt %22, %23\n %25 = const {value = 0} : edge f32[6]\n"
+     " %29 = select %24, %6, %25\n" PRODUCT},
     {"a sum of two products of what edges have",
      "%21 = matmul %6, %9\n %22 = cos %6\n %23 = matmul %22, %9\n %29 = add %21, %23\n" SUM},
     {"both operands sparse", "%30 = matmul %3, %3 {ta = 1}\n"},
