@@ -60,6 +60,17 @@ static char *with_sizes(gn_arena *a, const char *text, const size *s)
     return b.p;
 }
 
+enum { OVER_ROWS = 2, SEVERAL = 1100 }; /* a kind; rows of several chunks */
+
+static gir_env env_of(gn_arena *a, const gir_program *p, uint64_t seed, bool many)
+{
+    int most = many ? 2 * SEVERAL : seed ? 150 : 20;
+    gir_env env = random_gir_env(a, p, seed, &(random_gir_options){.max_nodes = most});
+    while (many && env.value[0].rows < SEVERAL)
+        env = random_gir_env(a, p, ++seed, &(random_gir_options){.max_nodes = most});
+    return env;
+}
+
 START_TEST(product)
 {
     const size *s = &sizes[_i % SIZES];
@@ -70,7 +81,7 @@ START_TEST(product)
         char *text = with_sizes(&a, kinds[_i / SIZES], s);
         gn_status *status = gir_parse(&a, text, strlen(text), "product", &p);
         ck_assert_msg(!status, "%s\n%s", gn_status_message(status), text);
-        gir_env env = random_gir_env(&a, p, seed, &(random_gir_options){.max_nodes = seed ? 150 : 20});
+        gir_env env = env_of(&a, p, seed, seed == 2 && _i == OVER_ROWS * SIZES + 1);
         unsigned modes = 1u << RUN_MODE_COUNT | 8u << RUN_MODE_COUNT;
         status = run_every_way(p, &env, modes, modes, NULL);
         ck_assert_msg(!status, "seed %d: %s (%s:%d)\n%s", (int)seed, gn_status_message(status), status->file,
