@@ -5,6 +5,8 @@ SETUP  ?= tools/setup.sh
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+# Continuous integration takes a warning for an error in everything that it builds.
+WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
 .PHONY: mutate nvrtc-wheel test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-peers bench-programs \
@@ -22,9 +24,9 @@ setup-check:
 
 # Configures a preset once; CMake sees to it itself after that.
 build/build.ninja:
-	cmake --preset release
+	cmake --preset release $(WERROR)
 build-%/build.ninja:
-	cmake --preset $*
+	cmake --preset $* $(WERROR)
 
 # Trains the sample model on the built-in graph, then runs it with the weights that came of it.
 run: all
@@ -32,7 +34,7 @@ run: all
 	build/gnnc run samples/gcn.gnn -v --repeat 1000 --weights build/gcn.safetensors
 
 test: setup-test
-	@cmake --preset release --log-level=NOTICE -DGNNC_TESTS_REQUIRED=ON
+	@cmake --preset release --log-level=NOTICE -DGNNC_TESTS_REQUIRED=ON $(WERROR)
 	cmake --build build -j$(JOBS)
 	ctest --preset release -j$(JOBS)
 
