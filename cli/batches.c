@@ -142,7 +142,7 @@ static gn_status *run_all(batches *z, gn_stance stance, int64_t k_batches)
         gn_graph *g;
         draw(z, k);
         gather_features(z);
-        GN_TRY(gn_graph_from_coo(z->n, z->n, z->e, z->src, z->dst, &g));
+        GN_TRY(gn_graph_from_coo(z->s->graph->index, z->n, z->n, z->e, GN_I64, z->src, z->dst, &g));
         gn_status *s = run_one(z, stance, g);
         gn_graph_free(g);
         if (s) return gn_status_annotate(s, "batch %lld", (long long)k + 1);

@@ -1,7 +1,7 @@
 /* Graph: a relation from source nodes to destination nodes, in CSR (by destination) and CSC (by source).
  *
  * Edge values live in stable CSR order: sorted by destination, ties in the user's order.  Built once, immutable
- * afterwards; any number of threads may read.  Indices are 32 bits wide unless a count needs 64.
+ * afterwards; any number of threads may read.  Indices are 32 bits wide unless a count needs 64 or the maker asks for it.
  * A count or size that does not fit memory is GN_ERR_NOMEM; a graph that contradicts itself is GN_ERR_DATA. */
 #ifndef GN_RUNTIME_GRAPH_H
 #define GN_RUNTIME_GRAPH_H
@@ -33,17 +33,35 @@ typedef struct gn_graph {
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when first required */
 } gn_graph;
 
-/* From an edge list, checked: every index in range (the error names edge, value and limit), counts fit. Copies. */
-GN_NODISCARD gn_status *gn_graph_from_coo(int64_t n_src, int64_t n_dst, int64_t n_edge, const int64_t *src,
-                                          const int64_t *dst, gn_graph **out);
+/* The narrowest width that holds every index of such a graph. */
+gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge);
+
+/* Compiled code reads the indices of all its graphs in one width: those below are as wide as `index` at least, and wider
+ * where their counts ask for it.  GN_ERR_USAGE: a count is negative, or there are edges and no address of them. */
+
+/* From an edge list, checked: every index in range (the error names edge, value and limit), counts fit. Copies.  `ends`,
+ * GN_I32 or GN_I64, is what src and dst [n_edge] hold. */
+GN_NODISCARD gn_status *gn_graph_from_coo(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem ends,
+                                          const void *src, const void *dst, gn_graph **out);
+
+/* The same of n nodes by destinations: src[row[v]] .. src[row[v + 1] - 1] are the sources of v; row [n + 1], in `ends` too. */
+GN_NODISCARD gn_status *gn_graph_from_rows(gn_elem index, int64_t n, gn_elem ends, const void *row, const void *src,
+                                           gn_graph **out);
 
 /* The pattern of a sparse matrix given by rows (ptr [rows+1], col [nnz], val [nnz]; val NULL: all 1): edges col -> row,
- * VALUE set.  Zero values are kept as edges: the pattern is what the caller says it is. */
-GN_NODISCARD gn_status *gn_graph_from_csr(int64_t rows, int64_t cols, const int64_t *ptr, const int32_t *col,
-                                          const float *val, gn_graph **out);
+ * VALUE set.  Zero values are kept as edges: the pattern is what the caller says it is; values of a column that stands in a
+ * row more than once are added, since functions of an element are taken of its edge. */
+GN_NODISCARD gn_status *gn_graph_from_csr(gn_elem index, int64_t rows, int64_t cols, const int64_t *ptr,
+                                          const int32_t *col, const float *val, gn_graph **out);
 
 /* The pattern of a dense row-major matrix: an edge where the value is not 0 (a NaN is not 0). */
-GN_NODISCARD gn_status *gn_graph_from_dense(int64_t rows, int64_t cols, const float *x, gn_graph **out);
+GN_NODISCARD gn_status *gn_graph_from_dense(gn_elem index, int64_t rows, int64_t cols, const float *x, gn_graph **out);
+
+/* That matrix again, into to [n_dst, n_src]. */
+void gn_graph_to_dense(const gn_graph *pattern, float *to);
+
+/* A copy, of what a graph is made of and not of what was made on demand, with indices of 64 bits. */
+GN_NODISCARD gn_status *gn_graph_widen(const gn_graph *g, gn_graph **out);
 
 /* GN_ERR_DATA when loops are asked of a graph whose ends differ in size. Order of edges as ops.def says: the derived
  * graph's user list is the parent's user list with edges dropped and loops 0..n-1 appended. Reverse keeps the list.
@@ -58,7 +76,8 @@ GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_g
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst, gn_graph **out);
 
 /* Makes sure arrays in the bit set (1 << gn_graph_array) exist.  Safe against concurrent calls on one graph; an array
- * once made stays where it is.  GN_ERR_DATA for VALUE and CELL of what is no pattern, FROM and IMAGE of what is not derived. */
+ * once made stays where it is.  GN_ERR_DATA for VALUE and CELL of what is no pattern, MATRIX_ROW of what is no pattern of
+ * picked rows, FROM and IMAGE of what is not derived. */
 GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
 GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
 /* Frees the arrays that are not in the bit set.  Nothing but those may be asked of the graph afterwards. */

@@ -99,6 +99,8 @@ static gn_status *require(gn_graph *g, unsigned arrays)
         GN_FAIL(GN_ERR_DATA, "the graph is not derived from another: its edges have no origin");
     if (arrays & values && !g->array[GN_GRAPH_VALUE])
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
+    if (arrays & 1u << GN_GRAPH_MATRIX_ROW && !g->array[GN_GRAPH_MATRIX_ROW])
+        GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of picked rows: there are no others that they stand for");
     bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL);
     if (csc && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
     if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE]) GN_TRY(make_csc_value(g));

@@ -16,9 +16,6 @@ typedef struct gn_graph_box {
     gn_graph_facts facts;
 } gn_graph_box;
 
-/* The narrowest width that holds every index of such a graph. */
-gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge);
-
 /* A graph with ROW_PTR (zeroed), COL and POS, not filled in. */
 GN_NODISCARD gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem index, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k); /* not initialised */
@@ -26,9 +23,5 @@ GN_NODISCARD gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k); /* no
 /* The same with FROM, for edges that come from those of g. */
 GN_NODISCARD gn_status *gn_graph_derived_blank(const gn_graph *g, int64_t n_src, int64_t n_dst, int64_t n_edge,
                                                gn_graph **out);
-
-/* gn_graph_from_coo with indices of this width, which must hold them. */
-GN_NODISCARD gn_status *gn_graph_from_coo_as(gn_elem index, int64_t n_src, int64_t n_dst, int64_t n_edge,
-                                             const int64_t *src, const int64_t *dst, gn_graph **out);
 
 #endif

@@ -15,7 +15,8 @@ typedef struct edge {
 
 /* Edges that are read from front to back: of a list, or of a graph in CSR order. */
 typedef struct source {
-    const int64_t *src, *dst;
+    const void *src, *dst; /* of a list, both of this element: */
+    gn_elem ends;
     const gn_graph *graph;
     int64_t row; /* of the edge last read */
     const void *other, *key, *from;
@@ -34,7 +35,7 @@ typedef edge read_fn(source *s, gn_elem index, int64_t i);
 GN_INLINE edge list_by_destination(source *s, const gn_elem index, int64_t i)
 {
     (void)index;
-    return (edge){s->dst[i], s->src[i], i, 0};
+    return (edge){gn_index_get(s->dst, s->ends, i), gn_index_get(s->src, s->ends, i), i, 0};
 }
 
 GN_INLINE edge csr_by_source(source *s, const gn_elem index, int64_t i)
@@ -150,9 +151,9 @@ GN_INLINE gn_status *sort(source *from, read_fn *read, const gn_elem index, cons
 
 /* What is sorted --------------------------------------------------------------------------------------------------- */
 
-gn_status *gn_sort_list(gn_graph *g, const int64_t *src, const int64_t *dst)
+gn_status *gn_sort_list(gn_graph *g, gn_elem ends, const void *src, const void *dst)
 {
-    source from = {.src = src, .dst = dst};
+    source from = {.src = src, .dst = dst, .ends = ends};
     sorted to = {g->n_dst, g->n_edge, g->array[GN_GRAPH_ROW_PTR], g->array[GN_GRAPH_COL], g->array[GN_GRAPH_POS], NULL};
     return g->index == GN_I32 ? sort(&from, list_by_destination, GN_I32, false, &to)
                               : sort(&from, list_by_destination, GN_I64, false, &to);

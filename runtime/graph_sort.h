@@ -4,8 +4,8 @@
 
 #include "runtime/graph_internal.h"
 
-/* Fills a blank graph's ROW_PTR, COL and POS from the user's list, whose ends must be in range. */
-GN_NODISCARD gn_status *gn_sort_list(gn_graph *g, const int64_t *src, const int64_t *dst);
+/* Fills a blank graph's ROW_PTR, COL and POS from the user's list, whose ends (I32 or I64) must be in range. */
+GN_NODISCARD gn_status *gn_sort_list(gn_graph *g, gn_elem ends, const void *src, const void *dst);
 
 /* col_ptr (zeroed), csc_row and csc_edge from a graph's CSR. */
 GN_NODISCARD gn_status *gn_sort_by_source(const gn_graph *g, void *col_ptr, void *csc_row, void *csc_edge);

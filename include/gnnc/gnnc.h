@@ -183,10 +183,11 @@ typedef struct gnnc_compile_options {
     int64_t edge_features; /* columns of the graph's attributes, D in the model; 0: none */
     bool edge_weights;     /* edges have a weight each, "g.weight" */
     bool train;            /* make the training step too */
-    bool fixed;          /* with train: graph, features, labels and masks stay the same while a run trains, so that what
+    bool fixed;  /* with train: graph, features, labels and masks stay the same while a run trains, so that what
                              * depends on them alone is computed once, by the first step after they are bound */
-    bool sparse;         /* x has few non-zeros (below a fifth): products walk those alone */
-    bool wide;           /* graphs of more than 2^31 - 1 nodes or edges */
+    bool sparse; /* x has few non-zeros (below a fifth): products walk those alone */
+    bool wide;   /* graphs of more than 2^31 - 1 nodes or edges, and x of as many non-zeros, can be bound; of smaller
+                             * graphs a copy with wider indices is made then */
     const char *mode;    /* "eager", "default", "reduce-overhead", "max-autotune" or "0" to "3", or
                           * "max-autotune-no-cudagraphs"; NULL: "default".  Compiled without data nothing is tuned:
                           * max-autotune is reduce-overhead here, and its other form the default */
@@ -318,7 +319,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
  * when it is run. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data);
 
-/* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL: all 1).  Copied.
+/* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL: all 1).  Copied; values of a
+ * column that stands in a row more than once are added.
  * GNNC_ERROR_USAGE: the executable was not compiled `sparse`. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row,
                                                        const int32_t *column, const float *value);

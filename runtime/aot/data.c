@@ -38,15 +38,21 @@ static void note(gn_aot_model *m, const gn_aot_tensor *t, int64_t rows, const vo
 }
 
 /* x for products that walk its non-zeros; a matrix is made of it again where something asks for one. */
-static void note_pattern(gn_aot_model *m, gn_graph *g)
+static gn_status *note_pattern(gn_aot_model *m, gn_graph *g)
 {
+    gn_status *s = aot_check_index(m, g, "x of more than 2^31 - 1 rows or non-zeros");
+    if (s) {
+        gn_graph_free(g);
+        return s;
+    }
     const gn_aot_tensor *x = aot_find(m->image->n_inputs, m->image->inputs, sparse_input);
     for (int k = 0; k < AOT_UNITS; k++) aot_unbind(m, k);
     gn_graph_free(m->pattern);
     m->pattern = g;
-    if (!x) return;
+    if (!x) return NULL;
     gn_block_free(m->data[number(m, x)].own);
     m->data[number(m, x)] = (aot_data){0};
+    return NULL;
 }
 
 static gn_status *check(const gn_aot_model *m, const char *name, int64_t rows, const void *data,
@@ -73,9 +79,8 @@ static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const vo
     if (!data) data = nothing; /* of no elements */
     if (m->image->sparse_x && !strcmp(name, sparse_input)) {
         gn_graph *g;
-        GN_TRY(gn_graph_from_dense(rows, t->row_elems, data, &g));
-        note_pattern(m, g);
-        return NULL;
+        GN_TRY(gn_graph_from_dense(m->image->index, rows, t->row_elems, data, &g));
+        return note_pattern(m, g);
     }
     note(m, t, rows, data);
     return NULL;
@@ -93,12 +98,8 @@ static gn_status *bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, co
     gn_graph *g;
     if (!m->image->sparse_x || !x)
         GN_FAIL(GN_ERR_USAGE, "x is given by its non-zeros, but the model was compiled for all of it");
-    if (rows < 0 || !row || (rows && row[rows] && !column))
-        GN_FAIL(GN_ERR_USAGE, "x: %lld rows at no address", (long long)rows);
-    gn_status *s = gn_graph_from_csr(rows, x->row_elems, row, column, value, &g);
-    if (s) return gn_status_annotate(s, "x");
-    note_pattern(m, g);
-    return NULL;
+    gn_status *s = gn_graph_from_csr(m->image->index, rows, x->row_elems, row, column, value, &g);
+    return s ? gn_status_annotate(s, "x") : note_pattern(m, g);
 }
 
 int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
@@ -122,14 +123,9 @@ static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
     int64_t elems, cols = t->row_elems;
     if (__builtin_mul_overflow(g->n_dst, cols, &elems))
         GN_FAIL(GN_ERR_NOMEM, "out of memory: x of %lld x %lld", (long long)g->n_dst, (long long)cols);
-    GN_TRY(gn_block_zeroed(elems, sizeof(float), "x", &d->own));
-    float *to = d->own;
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t end = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
-        for (int64_t e = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v); e < end; e++)
-            to[v * cols + gn_index_get(g->array[GN_GRAPH_COL], g->index, e)] = ((float *)g->array[GN_GRAPH_VALUE])[e];
-    }
-    d->data = to;
+    GN_TRY(gn_block_new(elems, sizeof(float), "x", &d->own));
+    gn_graph_to_dense(g, d->own);
+    d->data = d->own;
     d->rows = g->n_dst;
     return NULL;
 }

@@ -44,6 +44,8 @@ struct gn_aot_model {
 /* Keeps the status for gn_aot_message; its code. */
 int aot_say(gn_aot_model *m, gn_status *s);
 void aot_unbind(gn_aot_model *m, int unit);
+/* Indices that are wider than those that the code reads are GN_ERR_DATA, with `what` has them. */
+GN_NODISCARD gn_status *aot_check_index(const gn_aot_model *m, const gn_graph *g, const char *what);
 
 const gn_aot_tensor *aot_find(int n, const gn_aot_tensor *in, const char *name);
 GN_NODISCARD gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name);

@@ -120,16 +120,18 @@ void gn_aot_free(gn_aot_model *m)
 
 /* Graphs ------------------------------------------------------------------------------------------------------------ */
 
-static int64_t index_at(gn_elem index, const void *p, int64_t k)
+gn_status *aot_check_index(const gn_aot_model *m, const gn_graph *g, const char *what)
 {
-    return index == GN_I64 ? ((const int64_t *)p)[k] : ((const int32_t *)p)[k];
+    if (g->index == m->image->index) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: compile with --data of such a size", what);
 }
 
 static gn_status *take_graph(gn_aot_model *m, gn_graph *g)
 {
-    if (g->index == GN_I64 && m->image->index != GN_I64) {
+    gn_status *s = aot_check_index(m, g, "a graph of more than 2^31 - 1 nodes or edges");
+    if (s) {
         gn_graph_free(g);
-        GN_FAIL(GN_ERR_DATA, "a graph of more than 2^31 - 1 nodes or edges: compile with --data of such a size");
+        return s;
     }
     for (int k = 0; k < AOT_UNITS; k++) aot_unbind(m, k);
     for (int k = 0; k < m->image->n_inputs; k++) {
@@ -141,72 +143,20 @@ static gn_status *take_graph(gn_aot_model *m, gn_graph *g)
     return NULL;
 }
 
-/* Room for the ends of edges as 64-bit numbers, sources first. */
-static gn_status *ends(int64_t edges, int64_t **out)
+int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src, const void *dst)
 {
-    void *block;
-    *out = NULL;
-    if (edges > INT64_MAX / 2) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)edges);
-    GN_TRY(gn_block_new(2 * edges, sizeof **out, "edges", &block));
-    *out = block;
-    return NULL;
-}
-
-static gn_status *from_coo(gn_aot_model *m, gn_elem index, int64_t nodes, int64_t edges, const void *src,
-                           const void *dst)
-{
-    int64_t *wide = NULL;
     gn_graph *g;
-    if (nodes < 0 || edges < 0)
-        GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes and %lld edges", (long long)nodes, (long long)edges);
-    if (edges && (!src || !dst)) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their ends", (long long)edges);
-    if (index == GN_I32) {
-        GN_TRY(ends(edges, &wide));
-        for (int64_t k = 0; k < edges; k++) {
-            wide[k] = index_at(index, src, k);
-            wide[edges + k] = index_at(index, dst, k);
-        }
-    }
-    gn_status *s = gn_graph_from_coo(nodes, nodes, edges, wide ? wide : src, wide ? wide + edges : dst, &g);
-    gn_block_free(wide);
-    return s ? s : take_graph(m, g);
+    if (m->failed) return (int)gn_status_code(m->failed);
+    gn_status *s = gn_graph_from_coo(m->image->index, nodes, nodes, edges, ends, src, dst, &g);
+    return aot_say(m, s ? s : take_graph(m, g));
 }
 
-static gn_status *from_csr(gn_aot_model *m, gn_elem index, int64_t nodes, const void *row, const void *src)
+int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row, const void *src)
 {
-    int64_t *wide;
     gn_graph *g;
-    if (nodes < 0) GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes", (long long)nodes);
-    if (!row) GN_FAIL(GN_ERR_USAGE, "a graph without row pointers");
-    if (index_at(index, row, 0) != 0)
-        GN_FAIL(GN_ERR_DATA, "row 0 begins at edge %lld, not 0", (long long)index_at(index, row, 0));
-    for (int64_t v = 0; v < nodes; v++)
-        if (index_at(index, row, v + 1) < index_at(index, row, v))
-            GN_FAIL(GN_ERR_DATA, "row %lld ends at edge %lld, before it begins at %lld", (long long)v,
-                    (long long)index_at(index, row, v + 1), (long long)index_at(index, row, v));
-    int64_t edges = index_at(index, row, nodes);
-    if (edges && !src) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their sources", (long long)edges);
-    GN_TRY(ends(edges, &wide));
-    for (int64_t v = 0; v < nodes; v++)
-        for (int64_t k = index_at(index, row, v); k < index_at(index, row, v + 1); k++) {
-            wide[k] = index_at(index, src, k);
-            wide[edges + k] = v;
-        }
-    gn_status *s = gn_graph_from_coo(nodes, nodes, edges, wide, wide + edges, &g);
-    gn_block_free(wide);
-    return s ? s : take_graph(m, g);
-}
-
-int gn_aot_graph_coo(gn_aot_model *m, gn_elem index, int64_t nodes, int64_t edges, const void *src, const void *dst)
-{
     if (m->failed) return (int)gn_status_code(m->failed);
-    return aot_say(m, from_coo(m, index, nodes, edges, src, dst));
-}
-
-int gn_aot_graph_csr(gn_aot_model *m, gn_elem index, int64_t nodes, const void *row, const void *src)
-{
-    if (m->failed) return (int)gn_status_code(m->failed);
-    return aot_say(m, from_csr(m, index, nodes, row, src));
+    gn_status *s = gn_graph_from_rows(m->image->index, nodes, ends, row, src, &g);
+    return aot_say(m, s ? s : take_graph(m, g));
 }
 
 /* Running ----------------------------------------------------------------------------------------------------------- */

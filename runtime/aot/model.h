@@ -16,9 +16,9 @@ int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out);
 void gn_aot_free(gn_aot_model *m);
 const char *gn_aot_message(const gn_aot_model *m); /* of the last call that failed; NULL: "out of memory" */
 
-/* Ends are int32_t where `index` is GN_I32. */
-int gn_aot_graph_coo(gn_aot_model *m, gn_elem index, int64_t nodes, int64_t edges, const void *src, const void *dst);
-int gn_aot_graph_csr(gn_aot_model *m, gn_elem index, int64_t nodes, const void *row, const void *src);
+/* What numbers src, dst and row are: GN_I32 or GN_I64. */
+int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src, const void *dst);
+int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row, const void *src);
 
 /* data.c */
 int gn_aot_bind(gn_aot_model *m, const char *name, int64_t rows, const void *data);

@@ -29,6 +29,7 @@ struct gnnc_graph {
     atomic_int users;
     gnnc_context *context;
     gn_graph *graph;
+    gnnc_graph *of; /* the one that this is a wider copy of; NULL: none */
 };
 
 struct gnnc_executable {
@@ -117,6 +118,8 @@ gnnc_context *api_keep_context(const gnnc_context *c); /* counts it; NULL is fin
 void api_release_context(gnnc_context *c);
 void api_release_module(gnnc_module *m);
 void api_release_graph(gnnc_graph *g);
+/* module.c: the same graph with indices of 64 bits, which counts the first one. */
+GN_NODISCARD gn_status *api_widen_graph(gnnc_graph *g, gnnc_graph **out);
 void api_release_executable(gnnc_executable *e);
 void api_release_state(gnnc_state *s);
 

@@ -115,6 +115,10 @@ static void to_bools(uint8_t *p, int64_t n)
 /* x for an executable that walks its non-zeros. */
 static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
 {
+    if (g->index != r->exe->opt.index) {
+        gn_graph_free(g);
+        GN_FAIL(GN_ERR_USAGE, "x has more than 2^31 - 1 rows or non-zeros: compile with `wide`");
+    }
     api_data *dense = api_find_data(r, "x");
     api_unbind(r);
     gn_graph_free(r->pattern);
@@ -131,7 +135,7 @@ static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t)
     gn_graph *g;
     void *copy = NULL;
     if (!api_row_major(t)) GN_TRY(own_copy("x", t, GN_F32, t->shape[0] * t->shape[1], &copy));
-    gn_status *s = gn_graph_from_dense(t->shape[0], t->shape[1], copy ? copy : api_first(t), &g);
+    gn_status *s = gn_graph_from_dense(r->exe->opt.index, t->shape[0], t->shape[1], copy ? copy : api_first(t), &g);
     gn_release(copy);
     return s ? s : bind_pattern(r, g);
 }
@@ -201,10 +205,8 @@ static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, con
     if (!r->exe->opt.sparse)
         GN_FAIL(GN_ERR_USAGE, "x is given as CSR, but the executable was not compiled for sparse x");
     if (!x) return no_input(r, "x");
-    if (n_nodes < 0 || !row || (n_nodes && row[n_nodes] && !column))
-        GN_FAIL(GN_ERR_USAGE, "x: %lld rows at no address", (long long)n_nodes);
     gn_graph *g;
-    gn_status *s = gn_graph_from_csr(n_nodes, x->type.dim[0], row, column, value, &g);
+    gn_status *s = gn_graph_from_csr(r->exe->opt.index, n_nodes, x->type.dim[0], row, column, value, &g);
     return s ? gn_status_annotate(s, "x") : bind_pattern(r, g);
 }
 
@@ -215,22 +217,30 @@ gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row,
     return api_out(bind_csr(r, n_nodes, row, column, value));
 }
 
-gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g)
+/* Code reads the indices of all graphs in one width. */
+static gn_status *bind_graph(gnnc_run *r, gnnc_graph *g)
 {
-    gnnc_graph *graph = (gnnc_graph *)(uintptr_t)g;
-    API_MEMORY(api_context(r->exe));
-    if (graph == r->graph) return NULL;
-    if (g->context != api_context(r->exe))
-        return api_out(GN_ERROR(GN_ERR_USAGE, "the graph is of another context than the executable"));
-    if (g->graph->index == GN_I64 && r->exe->opt.index != GN_I64)
-        return api_out(GN_ERROR(GN_ERR_USAGE, "the graph has more than 2^31 - 1 nodes or edges: compile with `wide`"));
+    gn_elem index = r->exe->opt.index;
+    if (r->graph && (g == r->graph || g == r->graph->of)) return NULL;
+    if (g->context != api_context(r->exe)) GN_FAIL(GN_ERR_USAGE, "the graph is of another context than the executable");
+    if (g->graph->index == GN_I64 && index != GN_I64)
+        GN_FAIL(GN_ERR_USAGE, "the graph has more than 2^31 - 1 nodes or edges: compile with `wide`");
+    if (g->graph->index != index)
+        GN_TRY(api_widen_graph(g, &g));
+    else
+        atomic_fetch_add(&g->users, 1);
     api_unbind(r);
     for (int k = 0; k < r->n_data; k++) {
         gn_release(r->data[k].sorted);
         r->data[k].sorted = NULL;
     }
-    atomic_fetch_add(&graph->users, 1);
     api_release_graph(r->graph);
-    r->graph = graph;
+    r->graph = g;
     return NULL;
+}
+
+gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g)
+{
+    API_MEMORY(api_context(r->exe));
+    return api_out(bind_graph(r, (gnnc_graph *)(uintptr_t)g));
 }

@@ -69,6 +69,7 @@ void api_release_graph(gnnc_graph *g)
     gnnc_context *c = g->context;
     {
         API_MEMORY(c);
+        api_release_graph(g->of);
         gn_graph_free(g->graph);
         gn_release(g);
     }
@@ -79,53 +80,38 @@ void gnnc_graph_free(gnnc_graph *g) { api_release_graph(g); }
 int64_t gnnc_graph_nodes(const gnnc_graph *g) { return g->graph->n_dst; }
 int64_t gnnc_graph_edges(const gnnc_graph *g) { return g->graph->n_edge; }
 
-static int64_t index_at(gnnc_index index, const void *p, int64_t k)
+/* Takes the graph, whether or not there is memory for what holds it. */
+static gn_status *new_graph(const gnnc_context *c, gn_graph *graph, gnnc_graph **out)
 {
-    return index == GNNC_INT64 ? ((const int64_t *)p)[k] : ((const int32_t *)p)[k];
-}
-
-/* 64-bit copies of an edge list, in one block. */
-static gn_status *widen(int64_t n, gnnc_index index, const void *src, const void *dst, int64_t **out)
-{
-    *out = n < INT64_MAX / 16 ? gn_allocate((size_t)n * 16 + 16, GN_ALIGN) : NULL;
-    if (!*out) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)n);
-    for (int64_t k = 0; k < n; k++) {
-        (*out)[k] = index_at(index, src, k);
-        (*out)[n + k] = index_at(index, dst, k);
+    gnnc_graph *g = gn_allocate_zeroed(sizeof *g);
+    if (!g) {
+        gn_graph_free(graph);
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: a graph");
     }
+    atomic_init(&g->users, 1);
+    g->context = api_keep_context(c);
+    g->graph = graph;
+    *out = g;
     return NULL;
 }
 
-static gn_status *new_graph(const gnnc_context *c, int64_t nodes, int64_t edges, const int64_t *src, const int64_t *dst,
-                            gnnc_graph **out)
+static gn_status *check_index(gnnc_index index, gn_elem *out)
 {
-    gnnc_graph *g = gn_allocate_zeroed(sizeof *g);
-    if (!g) GN_FAIL(GN_ERR_NOMEM, "out of memory: a graph");
-    atomic_init(&g->users, 1);
-    g->context = api_keep_context(c);
-    gn_status *s = gn_graph_from_coo(nodes, nodes, edges, src, dst, &g->graph);
-    if (s)
-        api_release_graph(g);
-    else
-        *out = g;
-    return s;
+    *out = index == GNNC_INT64 ? GN_I64 : GN_I32;
+    if (index != GNNC_INT32 && index != GNNC_INT64) GN_FAIL(GN_ERR_USAGE, "there is no index type %d", (int)index);
+    return NULL;
 }
 
 static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, gnnc_index index, const void *src,
                            const void *dst, gnnc_graph **out)
 {
     API_MEMORY(c);
+    gn_elem ends;
+    gn_graph *g;
     *out = NULL;
-    if (nodes < 0 || edges < 0)
-        GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes and %lld edges", (long long)nodes, (long long)edges);
-    if (edges && (!src || !dst)) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their ends", (long long)edges);
-    if (index == GNNC_INT64) return new_graph(c, nodes, edges, src, dst, out);
-    if (index != GNNC_INT32) GN_FAIL(GN_ERR_USAGE, "there is no index type %d", (int)index);
-    int64_t *wide;
-    GN_TRY(widen(edges, index, src, dst, &wide));
-    gn_status *s = new_graph(c, nodes, edges, wide, wide + edges, out);
-    gn_release(wide);
-    return s;
+    GN_TRY(check_index(index, &ends));
+    GN_TRY(gn_graph_from_coo(GN_I32, nodes, nodes, edges, ends, src, dst, &g));
+    return new_graph(c, g, out);
 }
 
 gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t n_edges, gnnc_index index,
@@ -138,32 +124,27 @@ static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index inde
                            gnnc_graph **out)
 {
     API_MEMORY(c);
+    gn_elem ends;
+    gn_graph *g;
     *out = NULL;
-    if (nodes < 0) GN_FAIL(GN_ERR_USAGE, "a graph of %lld nodes", (long long)nodes);
-    if (index != GNNC_INT32 && index != GNNC_INT64) GN_FAIL(GN_ERR_USAGE, "there is no index type %d", (int)index);
-    if (!row) GN_FAIL(GN_ERR_USAGE, "a graph without row pointers");
-    if (index_at(index, row, 0) != 0)
-        GN_FAIL(GN_ERR_DATA, "row 0 begins at edge %lld, not 0", (long long)index_at(index, row, 0));
-    for (int64_t v = 0; v < nodes; v++)
-        if (index_at(index, row, v + 1) < index_at(index, row, v))
-            GN_FAIL(GN_ERR_DATA, "row %lld ends at edge %lld, before it begins at %lld", (long long)v,
-                    (long long)index_at(index, row, v + 1), (long long)index_at(index, row, v));
-    int64_t edges = index_at(index, row, nodes);
-    if (edges && !src) GN_FAIL(GN_ERR_USAGE, "a graph of %lld edges without their sources", (long long)edges);
-    int64_t *wide = edges < INT64_MAX / 16 ? gn_allocate((size_t)edges * 16 + 16, GN_ALIGN) : NULL;
-    if (!wide) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld edges", (long long)edges);
-    for (int64_t v = 0; v < nodes; v++)
-        for (int64_t k = index_at(index, row, v); k < index_at(index, row, v + 1); k++) {
-            wide[k] = index_at(index, src, k);
-            wide[edges + k] = v;
-        }
-    gn_status *s = new_graph(c, nodes, edges, wide, wide + edges, out);
-    gn_release(wide);
-    return s;
+    GN_TRY(check_index(index, &ends));
+    GN_TRY(gn_graph_from_rows(GN_I32, nodes, ends, row, src, &g));
+    return new_graph(c, g, out);
 }
 
 gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_index index, const void *row,
                                  const void *src, gnnc_graph **out)
 {
     return api_out(from_csr(c, n_nodes, index, row, src, out));
+}
+
+gn_status *api_widen_graph(gnnc_graph *g, gnnc_graph **out)
+{
+    gn_graph *wide;
+    *out = NULL;
+    GN_TRY(gn_graph_widen(g->graph, &wide));
+    GN_TRY(new_graph(g->context, wide, out));
+    atomic_fetch_add(&g->users, 1);
+    (*out)->of = g;
+    return NULL;
 }

@@ -39,7 +39,7 @@ static gn_status *pad_graph(const gn_graph *g, gn_sizes to, gn_graph **out)
             src[edges + k] = v;
         }
     for (int64_t e = g->n_edge; e < edges; e++) src[e] = src[edges + e] = g->n_dst + (e - g->n_edge) % more;
-    gn_status *s = gn_graph_from_coo(nodes, nodes, edges, src, src + edges, out);
+    gn_status *s = gn_graph_from_coo(g->index, nodes, nodes, edges, GN_I64, src, src + edges, out);
     gn_block_free(block);
     return s;
 }
@@ -54,7 +54,7 @@ static gn_status *pad_pattern(const gn_graph *g, int64_t nodes, gn_graph **out)
         ((int64_t *)ptr)[v] = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v < g->n_dst ? v : g->n_dst);
     for (int64_t e = 0; e < g->n_edge && !s; e++)
         ((int32_t *)col)[e] = (int32_t)gn_index_get(g->array[GN_GRAPH_COL], g->index, e);
-    if (!s) s = gn_graph_from_csr(nodes, g->n_src, ptr, col, g->array[GN_GRAPH_VALUE], out);
+    if (!s) s = gn_graph_from_csr(g->index, nodes, g->n_src, ptr, col, g->array[GN_GRAPH_VALUE], out);
     gn_block_free(col);
     gn_block_free(ptr);
     return s;

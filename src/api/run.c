@@ -109,13 +109,8 @@ static gn_status *make_dense(gnnc_run *r)
     if (!__builtin_mul_overflow(g->n_dst, cols, &n) && n < INT64_MAX / 16)
         now.own = gn_allocate((size_t)n * sizeof(float) + 64, GN_ALIGN);
     if (!now.own) GN_FAIL(GN_ERR_NOMEM, "out of memory: dense x of %lld x %lld", (long long)g->n_dst, (long long)cols);
-    float *to = now.data = now.own;
-    memset(to, 0, (size_t)n * sizeof(float));
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t end = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
-        for (int64_t e = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v); e < end; e++)
-            to[v * cols + gn_index_get(g->array[GN_GRAPH_COL], g->index, e)] = ((float *)g->array[GN_GRAPH_VALUE])[e];
-    }
+    gn_graph_to_dense(g, now.own);
+    now.data = now.own;
     return api_note_data(r, "x", &now);
 }
 

@@ -107,24 +107,33 @@ static gn_status *compile_all(gn_session *s)
 
 /* Binding ----------------------------------------------------------------------------------------------------------- */
 
+static gn_status *make_dense(gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    int64_t elems;
+    if (__builtin_mul_overflow(d->n_nodes, d->n_features, &elems) || elems > INT64_MAX / 4)
+        GN_FAIL(GN_ERR_NOMEM, "dense features of %lld x %lld do not fit memory", (long long)d->n_nodes,
+                (long long)d->n_features);
+    s->x_dense = malloc((size_t)(elems + 1) * sizeof(float));
+    if (!s->x_dense) GN_FAIL(GN_ERR_NOMEM, "dense features take %lld bytes", (long long)elems * 4);
+    gn_graph_to_dense(s->x_pattern, s->x_dense);
+    return NULL;
+}
+
 /* Features as a program wants them: dense, as a pattern, or both. */
 static gn_status *make_features(gn_session *s, const gn_unit *u)
 {
     const gn_dataset *d = s->data;
-    if (gn_unit_reads(u, GN_SLOT_INPUT, "x") && !d->x && d->x_csr && !s->x_dense) {
-        int64_t elems;
-        if (__builtin_mul_overflow(d->n_nodes, d->n_features, &elems) || elems > INT64_MAX / 4)
-            GN_FAIL(GN_ERR_NOMEM, "dense features of %lld x %lld do not fit memory", (long long)d->n_nodes,
-                    (long long)d->n_features);
-        s->x_dense = calloc((size_t)elems + 1, sizeof(float));
-        if (!s->x_dense) GN_FAIL(GN_ERR_NOMEM, "dense features take %lld bytes", (long long)elems * 4);
-        for (int64_t i = 0; i < d->n_nodes; i++)
-            for (int64_t k = d->x_csr->ptr[i]; k < d->x_csr->ptr[i + 1]; k++)
-                s->x_dense[i * d->n_features + d->x_csr->col[k]] = d->x_csr->val[k];
-    }
-    if (s->x_pattern || !gn_unit_reads_pattern(u)) return NULL;
-    return gn_graph_from_csr(d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col, d->x_csr->val,
-                             &s->x_pattern);
+    bool dense = gn_unit_reads(u, GN_SLOT_INPUT, "x") && !d->x && d->x_csr && !s->x_dense;
+    bool pattern = gn_unit_reads_pattern(u), before = s->x_pattern != NULL;
+    if (!before && (dense || pattern))
+        GN_TRY(gn_graph_from_csr(s->graph->index, d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col,
+                                 d->x_csr->val, &s->x_pattern));
+    gn_status *status = dense ? make_dense(s) : NULL;
+    if (before || pattern) return status;
+    gn_graph_free(s->x_pattern);
+    s->x_pattern = NULL;
+    return status;
 }
 
 static gn_status *edge_rows(gn_session *s, const float *from, int64_t dim, float **to)
@@ -218,10 +227,12 @@ static gn_status *check_data(const gn_session *s)
     return NULL;
 }
 
+/* Code reads the indices of all graphs in one width: the wider one of the graph's and of sparse features'. */
 static gn_status *make_graph(gn_session *s)
 {
     gn_dataset *d = s->data;
-    return gn_graph_from_coo(d->n_nodes, d->n_nodes, d->n_edges, d->src, d->dst, &s->graph);
+    gn_elem index = sparse_features(s) ? gn_graph_index_for(d->n_features, d->n_nodes, d->x_csr->nnz) : GN_I32;
+    return gn_graph_from_coo(index, d->n_nodes, d->n_nodes, d->n_edges, GN_I64, d->src, d->dst, &s->graph);
 }
 
 /* Nodes get numbers that lie close where they are read together; and the graph is made again. */

@@ -68,14 +68,14 @@ static gn_status *from_coo(gn_arena *a, const gir_coo *c, gn_graph **out)
         src[c->pos[e]] = c->src[e];
         dst[c->pos[e]] = c->dst[e];
     }
-    return gn_graph_from_coo(c->n_src, c->n_dst, c->n_edge, src, dst, out);
+    return gn_graph_from_coo(GN_I32, c->n_src, c->n_dst, c->n_edge, GN_I64, src, dst, out);
 }
 
 static gn_status *pattern(gn_arena *a, const gir_value *x, gn_graph **out)
 {
     float *v = GN_NEW_N(a, float, x->rows * x->cols + 1);
     for (int64_t i = 0; i < x->rows * x->cols; i++) v[i] = (float)x->v[i];
-    return gn_graph_from_dense(x->rows, x->cols, v, out);
+    return gn_graph_from_dense(GN_I32, x->rows, x->cols, v, out);
 }
 
 gn_status *run_graphs_new(gn_arena *a, const gir_program *p, const gir_env *env, run_graphs *out)

@@ -96,7 +96,7 @@ static inline int64_t at(const gn_graph *g, gn_graph_array k, int64_t i)
 static inline gn_graph *graph_of(gn_elem index, const edge_list *l)
 {
     gn_graph *g;
-    ok(gn_graph_from_coo_as(index, l->n_src, l->n_dst, l->n, l->src, l->dst, &g));
+    ok(gn_graph_from_coo(index, l->n_src, l->n_dst, l->n, GN_I64, l->src, l->dst, &g));
     return g;
 }
 

@@ -96,6 +96,69 @@ START_TEST(features)
 }
 END_TEST
 
+/* A column that stands twice in a row: its values are added, where x is read by its non-zeros and where all of it is. */
+START_TEST(repeats)
+{
+    static const char both[] = "model B() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n  b = Linear(C)\n"
+                               "  return a(g, x) + b(relu(x))\n}\n";
+    static const int64_t row[] = {0, 3, 3, 5}, once_row[] = {0, 2, 2, 3};
+    static const int32_t column[] = {1, 4, 1, 0, 0}, once_column[] = {1, 4, 0};
+    static const float value[] = {2, 1.5f, -0.5f, -3, 4}, once_value[] = {1.5f, 1.5f, 1};
+    bench b = set_up(both, (gnnc_compile_options){.sparse = true}, 1);
+    world w = make_world(9, 3, 7);
+    ok(gnnc_run_bind_graph(b.run, w.g));
+    ok(gnnc_run_bind_csr(b.run, 3, row, column, value));
+    float *got = infer(b.run, 3);
+    ok(gnnc_run_bind_csr(b.run, 3, once_row, once_column, once_value));
+    float *want = infer(b.run, 3);
+    for (int k = 0; k < 3 * C; k++) ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
+    refused(gnnc_run_bind_csr(b.run, -1, row, column, value), GNNC_ERROR_USAGE, "x: a sparse matrix of -1 rows");
+    refused(gnnc_run_bind_csr(b.run, 3, NULL, column, value), GNNC_ERROR_USAGE, "3 rows at no address");
+    refused(gnnc_run_bind_csr(b.run, 3, row, NULL, value), GNNC_ERROR_USAGE, "5 entries without their columns");
+    free(got);
+    free(want);
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
+/* Code that reads wide indices takes ordinary graphs too: the same scores, and the same graph is not copied again. */
+START_TEST(wide_indices)
+{
+    for (int k = 0; k < 3; k++) {
+        gnnc_compile_options o = {.sparse = k == 1, .train = k == 2};
+        bench narrow = set_up(plain, o, 1);
+        o.wide = true;
+        bench broad = set_up(plain, o, 2);
+        for (uint32_t seed = 1; seed < 4; seed++) {
+            world w = make_world(seed, 20 + (int)seed, 70);
+            gnnc_run_info info = {.size = sizeof info}, again = {.size = sizeof again};
+            bind_world(narrow.run, &w, k == 2);
+            bind_world(broad.run, &w, k == 2);
+            for (int step = 0; k == 2 && step < 3; step++) {
+                double a, b;
+                ok(gnnc_run_step(narrow.run, &a));
+                ok(gnnc_run_step(broad.run, &b));
+                ck_assert_msg(a - b < 1e-6 && b - a < 1e-6, "losses %g and %g", a, b);
+            }
+            float *want = infer(narrow.run, w.n), *got = infer(broad.run, w.n);
+            for (int i = 0; i < w.n * C; i++) ck_assert(got[i] - want[i] < 1e-5f && want[i] - got[i] < 1e-5f);
+            gnnc_run_describe(broad.run, &info);
+            ok(gnnc_run_bind_graph(broad.run, w.g));
+            free(got);
+            got = infer(broad.run, w.n);
+            gnnc_run_describe(broad.run, &again);
+            ck_assert_int_eq(info.bindings, again.bindings);
+            free(got);
+            free(want);
+            end_world(&w); /* runs hold what they need of the graph */
+        }
+        tear_down(&narrow);
+        tear_down(&broad);
+    }
+}
+END_TEST
+
 /* Weights of edges are given in the user's order, whatever the graph's; CSR and COO, 32 and 64 bits are one graph. */
 START_TEST(edges)
 {
@@ -428,6 +491,8 @@ int main(void)
     if (GNNC_HAVE_LLVM) {
         tcase_add_test(t, shapes);
         tcase_add_test(t, features);
+        tcase_add_test(t, repeats);
+        tcase_add_test(t, wide_indices);
         tcase_add_test(t, edges);
         tcase_add_loop_test(t, training, 0, 3);
         tcase_add_test(t, weights);

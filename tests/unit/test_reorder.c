@@ -18,7 +18,7 @@ static gn_dataset *make(const char *path)
 static gn_graph *graph_of(int64_t n, int64_t m, const int64_t *src, const int64_t *dst)
 {
     gn_graph *g;
-    ck_assert_ptr_null(gn_graph_from_coo(n, n, m, src, dst, &g));
+    ck_assert_ptr_null(gn_graph_from_coo(GN_I32, n, n, m, GN_I64, src, dst, &g));
     return g;
 }
 

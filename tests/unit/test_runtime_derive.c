@@ -138,7 +138,7 @@ START_TEST(the_last_dropped_loop_gives_its_value)
 {
     int64_t src[] = {1, 0, 1, 1}, dst[] = {1, 1, 1, 0};
     gn_graph *g, *d;
-    ok(gn_graph_from_coo(2, 2, 4, src, dst, &g)); /* CSR: 1->0; 1->1 (0), 0->1 (1), 1->1 (2) */
+    ok(gn_graph_from_coo(GN_I32, 2, 2, 4, GN_I64, src, dst, &g)); /* CSR: 1->0; 1->1 (0), 0->1 (1), 1->1 (2) */
     ok(gn_graph_derived(g, GN_REMAINING_LOOPS, &d));
     ok(gn_graph_require(d, 1 << GN_GRAPH_IMAGE));
     static const int32_t col[] = {1, 0, 0, 1}, pos[] = {1, 2, 0, 3}, from[] = {0, -1, 2, 3}, image[] = {0, -1, 2, 3};
@@ -285,7 +285,7 @@ START_TEST(picks_of_patterns)
     const unsigned all =
         1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL;
     gn_graph *g, *r, *q, *c, *d, *e, *f;
-    ok(gn_graph_from_csr(5, 3, ptr, col, val, &g));
+    ok(gn_graph_from_csr(GN_I32, 5, 3, ptr, col, val, &g));
     ok(gn_graph_require(g, all));
     ck_assert_mem_eq(g->array[GN_GRAPH_CELL], cell, sizeof cell);
     ok(gn_graph_subset(5, mask, g->index, &r));
@@ -319,8 +319,8 @@ START_TEST(picks_that_do_not_fit)
 {
     static const uint8_t mask[] = {1, 0, 1};
     gn_graph *g, *two, *r, *d;
-    ok(gn_graph_from_coo(3, 3, 0, NULL, NULL, &g));
-    ok(gn_graph_from_coo(2, 3, 0, NULL, NULL, &two));
+    ok(gn_graph_from_coo(GN_I32, 3, 3, 0, GN_I64, NULL, NULL, &g));
+    ok(gn_graph_from_coo(GN_I32, 2, 3, 0, GN_I64, NULL, NULL, &two));
     ok(gn_graph_subset(3, mask, GN_I32, &r));
     refused(gn_graph_subset(-1, mask, GN_I32, &d), GN_ERR_DATA, "a mask of -1 rows");
     refused(gn_graph_grow(g, g, &d), GN_ERR_DATA, "grow: the first graph is no pick of rows");
@@ -344,7 +344,7 @@ END_TEST
 START_TEST(ends_must_be_one_space)
 {
     gn_graph *g, *d;
-    ok(gn_graph_from_coo(2, 3, 0, NULL, NULL, &g));
+    ok(gn_graph_from_coo(GN_I32, 2, 3, 0, GN_I64, NULL, NULL, &g));
     refused(gn_graph_derived(g, GN_SELF_LOOPS, &d), GN_ERR_DATA, "self_loops: the graph goes from 2 nodes to 3");
     refused(gn_graph_derived(g, GN_REMOVE_LOOPS, &d), GN_ERR_DATA, "remove_self_loops:");
     refused(gn_graph_derived(g, GN_REMAINING_LOOPS, &d), GN_ERR_DATA, "remaining_self_loops:");

@@ -145,7 +145,7 @@ static gn_graph_binding graphs[1];
 static void data_of(int64_t nodes, int64_t edges)
 {
     list = edges_random(nodes, nodes, edges);
-    ok(gn_graph_from_coo(nodes, nodes, list.n, list.src, list.dst, &graph));
+    ok(gn_graph_from_coo(GN_I32, nodes, nodes, list.n, GN_I64, list.src, list.dst, &graph));
     x = aligned_alloc(64, (size_t)(nodes * WIDTH + 16) * 4 / 64 * 64 + 64);
     for (int64_t i = 0; i < nodes * WIDTH; i++) x[i] = (float)gn_random_uniform(1, 2, (uint64_t)i);
     for (int j = 0; j < WIDTH; j++) w[j] = (float)j;
@@ -254,7 +254,7 @@ START_TEST(a_star_is_balanced)
     setup();
     for (int64_t e = 0; e < list.n; e++) list.dst[e] = e % 100 ? 1234 : e % NODES;
     gn_graph_free(graph);
-    ok(gn_graph_from_coo(NODES, NODES, list.n, list.src, list.dst, &graph));
+    ok(gn_graph_from_coo(GN_I32, NODES, NODES, list.n, GN_I64, list.src, list.dst, &graph));
     graphs[0].graph = graph;
     run_and_check(4);
     data_free();
@@ -406,7 +406,7 @@ START_TEST(derived_graphs_are_shared)
     gn_instance_free(c);
 
     gn_graph *g2; /* other base graph: nothing to share */
-    ok(gn_graph_from_coo(NODES, NODES, list.n, list.src, list.dst, &g2));
+    ok(gn_graph_from_coo(GN_I32, NODES, NODES, list.n, GN_I64, list.src, list.dst, &g2));
     graphs[0].graph = g2;
     ok(gn_instance_new(&art, 1, graphs, 4, tensors, pool, b, &c));
     ck_assert_ptr_ne(gn_instance_graph(c, 1), gn_instance_graph(b, 1));
@@ -495,14 +495,14 @@ START_TEST(graphs_that_do_not_fit)
 {
     setup();
     gn_graph_free(graph);
-    ok(gn_graph_from_coo(NODES + 1, NODES, 1, list.src, list.dst, &graph));
+    ok(gn_graph_from_coo(GN_I32, NODES + 1, NODES, 1, GN_I64, list.src, list.dst, &graph));
     graphs[0].graph = graph;
     graph_slots[1].how = GN_REVERSE;
     syms[0].graph = 0;
     refuse(GN_ERR_DATA, "test: graph 'g' has 3001 sources, expected 3000");
     syms[0].graph = 1;
     gn_graph_free(graph);
-    ok(gn_graph_from_coo(NODES + 1, NODES, 1, list.src, list.dst, &graph));
+    ok(gn_graph_from_coo(GN_I32, NODES + 1, NODES, 1, GN_I64, list.src, list.dst, &graph));
     graphs[0].graph = graph;
     refuse(GN_ERR_DATA, "remaining_self_loops: the graph goes from 3001 nodes to 3000 others");
     gn_graph_free(graph);

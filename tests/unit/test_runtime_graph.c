@@ -63,7 +63,7 @@ START_TEST(repeats_keep_the_users_order)
 {
     int64_t src[] = {1, 0, 1, 1, 0}, dst[] = {1, 1, 0, 1, 1};
     gn_graph *g;
-    ok(gn_graph_from_coo(2, 2, 5, src, dst, &g));
+    ok(gn_graph_from_coo(GN_I32, 2, 2, 5, GN_I64, src, dst, &g));
     ck_assert_int_eq(g->index, GN_I32);
     static const int32_t ptr[] = {0, 1, 5}, col[] = {1, 1, 0, 1, 0}, pos[] = {2, 0, 1, 3, 4};
     ck_assert_mem_eq(g->array[GN_GRAPH_ROW_PTR], ptr, sizeof ptr);
@@ -84,10 +84,93 @@ START_TEST(index_width_follows_the_counts)
     /* Many sources cost nothing until somebody asks for the CSC. */
     int64_t src[] = {most + 5, 3}, dst[] = {0, 1};
     gn_graph *g;
-    ok(gn_graph_from_coo(most + 10, 2, 2, src, dst, &g));
+    ok(gn_graph_from_coo(GN_I32, most + 10, 2, 2, GN_I64, src, dst, &g));
     ck_assert_int_eq(g->index, GN_I64);
     ck_assert_int_eq(at(g, GN_GRAPH_COL, 0), most + 5);
     gn_graph_free(g);
+}
+END_TEST
+
+/* `index` is the least width; what stands in the arrays is the same, from numbers of either width. */
+START_TEST(indices_as_wide_as_asked)
+{
+    edge_list l = edges_random(40, 40, 300);
+    int32_t src[300], dst[300];
+    for (int e = 0; e < 300; e++) src[e] = (int32_t)l.src[e], dst[e] = (int32_t)l.dst[e];
+    for (int w = 0; w < 4; w++) {
+        gn_elem index = w & 1 ? GN_I64 : GN_I32;
+        gn_graph *g;
+        if (w & 2)
+            ok(gn_graph_from_coo(index, 40, 40, l.n, GN_I32, src, dst, &g));
+        else
+            ok(gn_graph_from_coo(index, 40, 40, l.n, GN_I64, l.src, l.dst, &g));
+        ck_assert_int_eq(g->index, index);
+        ok(gn_graph_require(g, ALL_CSC));
+        check_graph(g, &l);
+        gn_graph_free(g);
+    }
+    src[7] = -2;
+    gn_graph *g;
+    refused(gn_graph_from_coo(GN_I32, 40, 40, l.n, GN_I32, src, dst, &g), GN_ERR_DATA, "edge 7: source -2 is out of");
+    edges_free(&l);
+}
+END_TEST
+
+START_TEST(rows_of_sources)
+{
+    static const int64_t row[] = {0, 2, 2, 5, 6}, src[] = {3, 1, 0, 3, 3, 2};
+    static const int32_t row32[] = {0, 2, 2, 5, 6}, src32[] = {3, 1, 0, 3, 3, 2};
+    static const int64_t dst[] = {0, 0, 2, 2, 2, 3};
+    edge_list l = {4, 4, 6, (int64_t *)src, (int64_t *)dst};
+    gn_graph *g, *wide;
+    for (int w = 0; w < 4; w++) {
+        gn_elem index = w & 1 ? GN_I64 : GN_I32;
+        if (w & 2)
+            ok(gn_graph_from_rows(index, 4, GN_I32, row32, src32, &g));
+        else
+            ok(gn_graph_from_rows(index, 4, GN_I64, row, src, &g));
+        ck_assert_int_eq(g->index, index);
+        ok(gn_graph_require(g, ALL_CSC));
+        check_graph(g, &l);
+        gn_graph_free(g);
+    }
+    ok(gn_graph_from_rows(GN_I32, 0, GN_I64, row, NULL, &g));
+    ck_assert_int_eq(g->n_edge, 0);
+    gn_graph_free(g);
+    static const int64_t late[] = {1, 1}, down[] = {0, 2, 1};
+    static const int32_t many[] = {0, 1};
+    refused(gn_graph_from_rows(GN_I32, -1, GN_I64, row, src, &g), GN_ERR_USAGE, "a graph of -1 nodes");
+    refused(gn_graph_from_rows(GN_I32, 1, GN_I64, NULL, src, &g), GN_ERR_USAGE, "without row pointers");
+    refused(gn_graph_from_rows(GN_I32, 4, GN_I64, row, NULL, &g), GN_ERR_USAGE, "6 edges without their sources");
+    refused(gn_graph_from_rows(GN_I32, 1, GN_I64, late, src, &g), GN_ERR_DATA, "row 0 begins at edge 1, not 0");
+    refused(gn_graph_from_rows(GN_I32, 2, GN_I64, down, src, &g), GN_ERR_DATA,
+            "row 1 ends at edge 1, before it begins at 2");
+    refused(gn_graph_from_rows(GN_I32, 1, GN_I32, many, src32, &g), GN_ERR_DATA,
+            "edge 0: source 3 is out of range: there are 1 source nodes");
+    ck_assert_ptr_null(g);
+    OUT_OF_MEMORY_SWEEP(gn_graph_from_rows(GN_I32, 4, GN_I64, row, src, &g));
+    OUT_OF_MEMORY_SWEEP(gn_graph_widen(g, &wide));
+    gn_graph_free(wide);
+    gn_graph_free(g);
+}
+END_TEST
+
+START_TEST(wider_copies)
+{
+    edge_list l = edges_random(30, 30, 200);
+    gn_graph *g = graph_of(GN_I32, &l), *wide, *derived;
+    ok(gn_graph_require(g, ALL_CSC));
+    ok(gn_graph_widen(g, &wide));
+    ck_assert_int_eq(wide->index, GN_I64);
+    ck_assert_ptr_null(wide->array[GN_GRAPH_COL_PTR]); /* made anew where it is asked for */
+    ok(gn_graph_require(wide, ALL_CSC));
+    check_graph(wide, &l);
+    gn_graph_free(wide);
+    ok(gn_graph_derived(g, GN_SELF_LOOPS, &derived));
+    refused(gn_graph_widen(derived, &wide), GN_ERR_INTERNAL, "a derived graph");
+    gn_graph_free(derived);
+    gn_graph_free(g);
+    edges_free(&l);
 }
 END_TEST
 
@@ -95,19 +178,22 @@ START_TEST(bad_edges_are_named)
 {
     gn_graph *g = (gn_graph *)&g;
     int64_t src[] = {0, 1, 5}, dst[] = {2, 1, 0};
-    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA,
+    refused(gn_graph_from_coo(GN_I32, 3, 3, 3, GN_I64, src, dst, &g), GN_ERR_DATA,
             "edge 2: source 5 is out of range: there are 3 source nodes");
     ck_assert_ptr_null(g);
     src[2] = -1;
-    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA, "edge 2: source -1 is out of range");
+    refused(gn_graph_from_coo(GN_I32, 3, 3, 3, GN_I64, src, dst, &g), GN_ERR_DATA, "edge 2: source -1 is out of range");
     src[2] = 0;
-    refused(gn_graph_from_coo(3, 2, 3, src, dst, &g), GN_ERR_DATA,
+    refused(gn_graph_from_coo(GN_I32, 3, 2, 3, GN_I64, src, dst, &g), GN_ERR_DATA,
             "edge 0: destination 2 is out of range: there are 2 destination nodes");
     dst[1] = INT64_MIN;
-    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA, "edge 1: destination -9223372036854775808");
+    refused(gn_graph_from_coo(GN_I32, 3, 3, 3, GN_I64, src, dst, &g), GN_ERR_DATA,
+            "edge 1: destination -9223372036854775808");
     dst[1] = INT64_MAX;
-    refused(gn_graph_from_coo(3, 3, 3, src, dst, &g), GN_ERR_DATA, "edge 1: destination 9223372036854775807");
-    refused(gn_graph_from_coo(0, 0, 1, src, dst, &g), GN_ERR_DATA, "edge 0: source 0 is out of range: there are 0");
+    refused(gn_graph_from_coo(GN_I32, 3, 3, 3, GN_I64, src, dst, &g), GN_ERR_DATA,
+            "edge 1: destination 9223372036854775807");
+    refused(gn_graph_from_coo(GN_I32, 0, 0, 1, GN_I64, src, dst, &g), GN_ERR_DATA,
+            "edge 0: source 0 is out of range: there are 0");
 }
 END_TEST
 
@@ -117,15 +203,17 @@ START_TEST(impossible_counts)
                                 INT64_MAX / 8, INT64_MAX / 16, (int64_t)1 << 58};
     gn_graph *g;
     for (size_t k = 0; k < sizeof n / sizeof *n; k++) {
-        refused(gn_graph_from_coo(1, n[k], 0, NULL, NULL, &g), GN_ERR_NOMEM, "");
-        refused(gn_graph_from_coo(1, 1, n[k], NULL, NULL, &g), GN_ERR_NOMEM, "");
+        refused(gn_graph_from_coo(GN_I32, 1, n[k], 0, GN_I64, NULL, NULL, &g), GN_ERR_NOMEM, "");
+        refused(gn_graph_from_coo(GN_I32, 1, 1, n[k], GN_I64, n, n, &g), GN_ERR_NOMEM, "");
     }
-    refused(gn_graph_from_coo(INT64_MAX, 1, 0, NULL, NULL, &g), GN_ERR_NOMEM, "cannot be addressed");
-    refused(gn_graph_from_coo(-1, 1, 0, NULL, NULL, &g), GN_ERR_DATA, "negative");
-    refused(gn_graph_from_coo(1, -1, 0, NULL, NULL, &g), GN_ERR_DATA, "negative");
-    refused(gn_graph_from_coo(1, 1, INT64_MIN, NULL, NULL, &g), GN_ERR_DATA, "negative");
+    refused(gn_graph_from_coo(GN_I32, INT64_MAX, 1, 0, GN_I64, NULL, NULL, &g), GN_ERR_NOMEM, "cannot be addressed");
+    refused(gn_graph_from_coo(GN_I32, -1, 1, 0, GN_I64, NULL, NULL, &g), GN_ERR_USAGE, "a graph of -1 sources");
+    refused(gn_graph_from_coo(GN_I32, 1, -1, 0, GN_I64, NULL, NULL, &g), GN_ERR_USAGE, "-1 destinations");
+    refused(gn_graph_from_coo(GN_I32, 1, 1, INT64_MIN, GN_I64, NULL, NULL, &g), GN_ERR_USAGE,
+            "a graph of 1 nodes and -9223372036854775808 edges");
+    refused(gn_graph_from_coo(GN_I32, 1, 1, 2, GN_I64, n, NULL, &g), GN_ERR_USAGE, "2 edges without their ends");
     /* The edges fit, their transposed arrays do not. */
-    ok(gn_graph_from_coo(INT64_MAX - 1, 1, 0, NULL, NULL, &g));
+    ok(gn_graph_from_coo(GN_I32, INT64_MAX - 1, 1, 0, GN_I64, NULL, NULL, &g));
     refused(gn_graph_require(g, ALL_CSC), GN_ERR_NOMEM, "column pointers");
     ck_assert_ptr_null(g->array[GN_GRAPH_COL_PTR]);
     gn_graph_free(g);
@@ -136,22 +224,22 @@ START_TEST(out_of_memory)
 {
     edge_list l = edges_random(20, 20, 100);
     gn_graph *g = NULL;
-    OUT_OF_MEMORY_SWEEP(gn_graph_from_coo(20, 20, l.n, l.src, l.dst, &g));
+    OUT_OF_MEMORY_SWEEP(gn_graph_from_coo(GN_I32, 20, 20, l.n, GN_I64, l.src, l.dst, &g));
     OUT_OF_MEMORY_SWEEP(gn_graph_require(g, ALL_CSC));
     check_graph(g, &l);
     gn_graph_free(g);
-    ok(gn_graph_from_coo(20, 20, l.n, l.src, l.dst, &g));
+    ok(gn_graph_from_coo(GN_I32, 20, 20, l.n, GN_I64, l.src, l.dst, &g));
     gn_graph_facts f;
     OUT_OF_MEMORY_SWEEP(gn_graph_find_facts(g, &f));
     gn_graph_free(g);
     edges_free(&l);
     l = edges_random(2000, 2000, 40000);
-    OUT_OF_MEMORY_SWEEP(gn_graph_from_coo(2000, 2000, l.n, l.src, l.dst, &g));
+    OUT_OF_MEMORY_SWEEP(gn_graph_from_coo(GN_I32, 2000, 2000, l.n, GN_I64, l.src, l.dst, &g));
     OUT_OF_MEMORY_SWEEP(gn_graph_require(g, ALL_CSC));
     gn_graph_free(g);
     int64_t ptr[] = {0, 2};
     int32_t col[] = {1, 0};
-    OUT_OF_MEMORY_SWEEP(gn_graph_from_csr(1, 2, ptr, col, NULL, &g));
+    OUT_OF_MEMORY_SWEEP(gn_graph_from_csr(GN_I32, 1, 2, ptr, col, NULL, &g));
     gn_graph_free(g);
     edges_free(&l);
 }
@@ -211,25 +299,26 @@ START_TEST(patterns)
     static const int64_t ptr[] = {0, 2, 2, 5};
     static const int32_t col[] = {3, 1, 0, 2, 2};
     static const float val[] = {1.5f, 0, -2, 3, 4};
-    static const int64_t src[] = {3, 1, 0, 2, 2}, dst[] = {0, 0, 2, 2, 2};
-    edge_list l = {4, 3, 5, (int64_t *)src, (int64_t *)dst};
+    static const int64_t src[] = {3, 1, 0, 2}, dst[] = {0, 0, 2, 2};
+    edge_list l = {4, 3, 4, (int64_t *)src, (int64_t *)dst};
     gn_graph *g;
-    ok(gn_graph_from_csr(3, 4, ptr, col, val, &g));
+    ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, val, &g));
     ok(gn_graph_require(g, ALL_CSC | 1 << GN_GRAPH_VALUE));
     check_graph(g, &l);
-    ck_assert_mem_eq(g->array[GN_GRAPH_VALUE], val, sizeof val);
-    static const float by_source[] = {-2, 0, 3, 4, 1.5f};
+    static const float once[] = {1.5f, 0, -2, 7};
+    ck_assert_mem_eq(g->array[GN_GRAPH_VALUE], once, sizeof once);
+    static const float by_source[] = {-2, 0, 7, 1.5f};
     ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE));
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     gn_graph_free(g);
-    ok(gn_graph_from_csr(3, 4, ptr, col, val, &g));
+    ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, val, &g));
     ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE)); /* with the arrays that it is made from */
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
     gn_graph_free(g);
-    ok(gn_graph_from_csr(3, 4, ptr, col, NULL, &g));
-    for (int e = 0; e < 5; e++) ck_assert(((float *)g->array[GN_GRAPH_VALUE])[e] == 1.0f);
+    ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, NULL, &g));
+    for (int e = 0; e < 4; e++) ck_assert(((float *)g->array[GN_GRAPH_VALUE])[e] == (e == 3 ? 2.0f : 1.0f));
     gn_graph_free(g);
-    ok(gn_graph_from_csr(0, 4, ptr, col, val, &g));
+    ok(gn_graph_from_csr(GN_I32, 0, 4, ptr, col, val, &g));
     ck_assert_int_eq(g->n_edge, 0);
     gn_graph_free(g);
 }
@@ -239,16 +328,42 @@ START_TEST(dense_patterns)
 {
     static const float x[] = {0, 1, 0, -0.0f, 2, 3};
     gn_graph *g;
-    ok(gn_graph_from_dense(3, 2, x, &g));
+    ok(gn_graph_from_dense(GN_I32, 3, 2, x, &g));
     static const int64_t src[] = {1, 0, 1}, dst[] = {0, 2, 2};
     check_graph(g, &(edge_list){2, 3, 3, (int64_t *)src, (int64_t *)dst});
     static const float val[] = {1, 2, 3};
     ck_assert_mem_eq(g->array[GN_GRAPH_VALUE], val, sizeof val);
     gn_graph_free(g);
-    ok(gn_graph_from_dense(0, 7, NULL, &g));
+    ok(gn_graph_from_dense(GN_I32, 0, 7, NULL, &g));
     ck_assert_int_eq(g->n_src, 7);
     gn_graph_free(g);
-    refused(gn_graph_from_dense(INT64_MAX, 2, x, &g), GN_ERR_DATA, "a matrix of");
+    refused(gn_graph_from_dense(GN_I32, INT64_MAX, 2, x, &g), GN_ERR_DATA, "a matrix of");
+}
+END_TEST
+
+/* Back to a matrix: what stands twice is added, what the pattern does not have is 0. */
+START_TEST(dense_again)
+{
+    static const int64_t ptr[] = {0, 3, 3, 5};
+    static const int32_t col[] = {1, 0, 1, 2, 2};
+    static const float val[] = {1.5f, -2, 4, 3, -3}, want[9] = {-2, 5.5f, 0, 0, 0, 0, 0, 0, 0};
+    for (int w = 0; w < 2; w++) {
+        float x[9];
+        gn_graph *g;
+        ok(gn_graph_from_csr(w ? GN_I64 : GN_I32, 3, 3, ptr, col, val, &g));
+        ck_assert_int_eq(g->index, w ? GN_I64 : GN_I32);
+        ck_assert_int_eq(g->n_edge, 3); /* of which one is 0 */
+        memset(x, 0xff, sizeof x);
+        gn_graph_to_dense(g, x);
+        ck_assert_mem_eq(x, want, sizeof x);
+        gn_graph_free(g);
+        ok(gn_graph_from_dense(w ? GN_I64 : GN_I32, 3, 3, want, &g));
+        ck_assert_int_eq(g->index, w ? GN_I64 : GN_I32);
+        ck_assert_int_eq(g->n_edge, 2);
+        gn_graph_to_dense(g, x);
+        ck_assert_mem_eq(x, want, sizeof x);
+        gn_graph_free(g);
+    }
 }
 END_TEST
 
@@ -257,24 +372,31 @@ START_TEST(bad_patterns)
     gn_graph *g;
     int32_t col[] = {0, 1};
     int64_t late[] = {1, 2}, down[] = {0, 2, 1}, fine[] = {0, 2};
-    refused(gn_graph_from_csr(1, 2, late, col, NULL, &g), GN_ERR_DATA, "row 0 starts at entry 1");
-    refused(gn_graph_from_csr(2, 2, down, col, NULL, &g), GN_ERR_DATA, "row 1 ends at entry 1, before it starts at 2");
-    refused(gn_graph_from_csr(1, 1, fine, col, NULL, &g), GN_ERR_DATA,
+    refused(gn_graph_from_csr(GN_I32, 1, 2, late, col, NULL, &g), GN_ERR_DATA, "row 0 begins at entry 1");
+    refused(gn_graph_from_csr(GN_I32, 2, 2, down, col, NULL, &g), GN_ERR_DATA,
+            "row 1 ends at entry 1, before it begins at 2");
+    refused(gn_graph_from_csr(GN_I32, 1, 1, fine, col, NULL, &g), GN_ERR_DATA,
             "entry 1: column 1 is out of range: there are 1 columns");
     col[0] = -1;
-    refused(gn_graph_from_csr(1, 2, fine, col, NULL, &g), GN_ERR_DATA, "entry 0: column -1");
-    refused(gn_graph_from_csr(-1, 2, fine, col, NULL, &g), GN_ERR_DATA, "-1 rows");
+    refused(gn_graph_from_csr(GN_I32, 1, 2, fine, col, NULL, &g), GN_ERR_DATA, "entry 0: column -1");
+    refused(gn_graph_from_csr(GN_I32, -1, 2, fine, col, NULL, &g), GN_ERR_USAGE, "-1 rows");
+    refused(gn_graph_from_csr(GN_I32, 1, 2, NULL, col, NULL, &g), GN_ERR_USAGE, "1 rows at no address");
+    refused(gn_graph_from_csr(GN_I32, 1, 2, fine, NULL, NULL, &g), GN_ERR_USAGE, "2 entries without their columns");
 }
 END_TEST
 
 START_TEST(arrays_that_cannot_be)
 {
     gn_graph *g;
-    ok(gn_graph_from_coo(2, 2, 0, NULL, NULL, &g));
+    ok(gn_graph_from_coo(GN_I32, 2, 2, 0, GN_I64, NULL, NULL, &g));
     refused(gn_graph_require(g, 1 << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
     refused(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
     refused(gn_graph_require(g, 1 << GN_GRAPH_FROM), GN_ERR_DATA, "not derived");
     refused(gn_graph_require(g, 1 << GN_GRAPH_IMAGE), GN_ERR_DATA, "not derived");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA, "not the pattern of picked rows");
+    gn_graph_free(g);
+    ok(gn_graph_from_dense(GN_I32, 0, 2, NULL, &g));
+    refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA, "not the pattern of picked rows");
     gn_graph_free(g);
 }
 END_TEST
@@ -379,6 +501,6 @@ START_TEST(facts)
 END_TEST
 
 RUN_SUITE("runtime graph", small_graphs, random_graphs, large_graphs, repeats_keep_the_users_order,
-          index_width_follows_the_counts, several_threads_ask_at_once, bad_edges_are_named, impossible_counts,
-          out_of_memory, patterns, dense_patterns, bad_patterns, arrays_that_cannot_be, edge_values_there_and_back,
-          facts)
+          index_width_follows_the_counts, indices_as_wide_as_asked, rows_of_sources, wider_copies,
+          several_threads_ask_at_once, bad_edges_are_named, impossible_counts, out_of_memory, patterns, dense_patterns,
+          dense_again, bad_patterns, arrays_that_cannot_be, edge_values_there_and_back, facts)
