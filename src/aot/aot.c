@@ -94,9 +94,12 @@ static bool any_pattern(const gn_build *b)
 /* Indices of graphs are of one width in all programs. */
 static gn_elem index_of(const gn_build *b)
 {
-    const gn_artifact *a = b->eval.code->artifact;
-    for (int k = 0; k < a->n_slots; k++)
-        if (a->slots[k].kind == GN_SLOT_GRAPH && a->slots[k].array < GN_GRAPH_VALUE) return a->slots[k].elem;
+    const gn_compiled *all[] = {b->eval.code, b->eval.prepare_code, b->step.code, b->step.prepare_code};
+    for (int p = 0; p < 4; p++)
+        for (int k = 0; all[p] && k < all[p]->artifact->n_slots; k++) {
+            const gn_slot *s = &all[p]->artifact->slots[k];
+            if (s->kind == GN_SLOT_GRAPH && s->array < GN_GRAPH_VALUE) return s->elem;
+        }
     return GN_I32;
 }
 

@@ -40,13 +40,14 @@ void gn_aot_header(const gn_aot_object *o, gn_arena *a, gn_buf *out);
  * is none, and where it fails (with its words). */
 GN_NODISCARD gn_status *gn_aot_write(const gn_aot_object *o, gn_arena *a, gn_aot_kind kind, const char *path);
 
-/* link.c: runs the linker over the object.  Looks for ld, ld.lld and ld.gold in $PATH. */
+/* link.c: runs the linker over the object.  Looks in $PATH for ld, then for ld.lld, ld.gold and ld.lld-19. */
 GN_NODISCARD gn_status *gn_aot_link(gn_arena *a, const gn_buf *object, const char *path);
 
 /* names.c: is it one that C takes, with something behind it?  And the model's name as such a prefix, in the arena. */
 bool gn_aot_is_prefix(const char *s);
 const char *gn_aot_prefix_of(gn_arena *a, const char *model);
-/* `name` with _ for what C does not allow, and a number behind it where that is in `used` already; noted there. */
+/* `name` with _ for what C does not allow, and a number behind it where that is in `used` already, in small or capital
+ * letters, since macros have it in capitals; noted there, in small ones. */
 const char *gn_aot_identifier(gn_arena *a, const char *name, gn_map *used);
 
 #endif

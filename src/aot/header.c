@@ -134,12 +134,13 @@ static void input(writer *w, const gn_aot_tensor *t)
                   rows ? "int64_t rows, " : "", type);
     gn_buf_printf(w->out, "    return %s_bind(m, \"%s\", %s, data);\n}\n", p, t->name, rows ? "rows" : "1");
     if (w->o->image.sparse_x && !strcmp(t->name, "x"))
-        add(w, "/* x by its non-zeros: those of node v are value[row[v]] .. value[row[v + 1] - 1] (NULL: all 1) in the "
-               "columns\n"
-               " * column[row[v]] ..; row has nodes + 1 numbers, from 0, ascending.  Copied, as x is when it is given "
-               "whole. */\n"
-               "int $_bind_csr($_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float "
-               "*value);\n");
+        add(w,
+            "/* x by its non-zeros: those of node v are value[row[v]] .. value[row[v + 1] - 1] (NULL: all 1) in the "
+            "columns\n"
+            " * column[row[v]] ..; row has nodes + 1 numbers, from 0, ascending; what stands twice is added.  Copied, "
+            "as x\n * is when it is given whole. */\n"
+            "int $_bind_csr($_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float "
+            "*value);\n");
     add(w, "\n");
 }
 

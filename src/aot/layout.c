@@ -128,6 +128,7 @@ static uint64_t lay_launches(aot_layout *l, const gn_artifact *a)
         point_to_string(l, at + offsetof(gn_launch, name), s->name);
         point(l, at + offsetof(gn_launch, buf), put(l, s->buf, (uint64_t)s->n_buf * sizeof(int), 4));
         point(l, at + offsetof(gn_launch, sym), put(l, s->sym, (uint64_t)s->n_sym * sizeof(int), 4));
+        if (s->access) point(l, at + offsetof(gn_launch, access), put(l, s->access, (uint64_t)s->n_buf, 1));
     }
     return room;
 }

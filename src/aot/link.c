@@ -15,6 +15,7 @@ extern char **environ;
 static const char *const linkers[] = {"ld", "ld.lld", "ld.gold", "ld.lld-19"};
 enum { LINKERS = sizeof linkers / sizeof *linkers };
 
+/* The first name of the list that any folder of $PATH has. */
 static const char *find_linker(gn_arena *a)
 {
     const char *path = getenv("PATH");
@@ -71,7 +72,8 @@ static gn_status *write_object(int fd, const char *path, const gn_buf *object)
     return NULL;
 }
 
-/* The C library is named by its file: what only headers and a compiler would bring along is not needed. */
+/* The C library is named by its file: what only headers and a compiler would bring along is not needed.  ld knows where it
+ * lies, others are told: in /lib64, and where Debian and its like have the libraries of each architecture. */
 static gn_status *link_to(gn_arena *a, const char *linker, const char *object, const char *name, const char *out)
 {
     const char *args[] = {linker,
@@ -95,6 +97,8 @@ static gn_status *link_to(gn_arena *a, const char *linker, const char *object, c
                           object,
                           "-L/lib64",
                           "-L/usr/lib64",
+                          "-L/lib/x86_64-linux-gnu",
+                          "-L/usr/lib/x86_64-linux-gnu",
                           "-l:libm.so.6",
                           "-l:libc.so.6",
                           NULL};
@@ -107,8 +111,8 @@ gn_status *gn_aot_link(gn_arena *a, const gn_buf *object, const char *path)
     const char *linker = find_linker(a), *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     if (!linker)
         GN_FAIL(GN_ERR_BACKEND,
-                "%s: a shared library takes the system's linker, and there is no ld, ld.lld or ld.gold in $PATH "
-                "(Debian has it in binutils); a .o or a .a takes none",
+                "%s: a shared library takes the system's linker, and there is no ld, ld.lld, ld.gold or "
+                "ld.lld-19 in $PATH (Debian has ld in binutils); a .o or a .a takes none",
                 path);
     char *from = gn_arena_printf(a, "%s.XXXXXX", path), *to = gn_arena_printf(a, "%s.new", from);
     int fd = mkstemp(from);

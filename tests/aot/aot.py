@@ -3,6 +3,7 @@
 
 What they compute is compared bit by bit with what gnnc computes on the same data, on another graph than they were compiled
 for; and the files are looked at for what they show and need."""
+import ctypes
 import json
 import os
 import random
@@ -407,7 +408,7 @@ def check_refusals(r, model, here):
 
 def check_no_linker(r, model, here):
     path, os.environ["PATH"] = os.environ["PATH"], r.path("empty")
-    r.fails(4, "a shared library takes the system's linker, and there is no ld, ld.lld or ld.gold in $PATH", model, *here.args, "-o",
+    r.fails(4, "a shared library takes the system's linker, and there is no ld, ld.lld, ld.gold or ld.lld-19 in $PATH", model, *here.args, "-o",
             r.path("bad.so"))
     for end in ("o", "a"):
         r.works(model, *here.args, "--prefix", "net", "-o", r.path(f"alone.{end}"), "--header", r.path("net.h"))
@@ -420,6 +421,26 @@ def check_no_linker(r, model, here):
     os.environ["PATH"] = r.path("broken") + ":" + path
     r.fails(4, "broken/ld failed: out of order", model, *here.args, "-o", r.path("bad.so"))
     os.environ["PATH"] = path
+
+
+def check_linkers(r, model, here):
+    """Each linker that there is, where it is the only one, under each name that it is looked for."""
+    path, tried = os.environ["PATH"], []
+    for name, program in (("ld", "ld"), ("ld.lld", "ld.lld-19"), ("ld.gold", "ld.gold"), ("ld.lld-19", "ld.lld-19")):
+        at = shutil.which(program, path=path)
+        if not at:
+            continue
+        folder, out = r.path(f"only-{name}"), r.path(f"by-{name}.so")
+        os.makedirs(folder)
+        os.symlink(at, os.path.join(folder, name))
+        os.environ["PATH"] = folder
+        r.works(model, *here.args, "--prefix", "net", "-o", out, "--header", r.path("net.h"))
+        os.environ["PATH"] = path
+        if not ctypes.CDLL(out, mode=os.RTLD_NOW).net_new:
+            fail(f"{out} has no net_new")
+        tried.append(name)
+    if "ld" not in tried:
+        fail(f"no linker but {tried}: binutils is there where a C compiler is")
 
 
 def main():
@@ -436,6 +457,7 @@ def main():
     check_memory(r, dense[0])
     check_files(r, "net")
     check_no_linker(r, net, dense[0])
+    check_linkers(r, net, dense[0])
     check_two(r, net, looks, plain[0])
     check_own(r, *plain)
     check_sample(r)
