@@ -29,6 +29,13 @@ static gn_status *missing(const gn_instance *in, const char *name, int n, const 
     return s;
 }
 
+gn_status *gn_bind_find(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
+                        const gn_binding **out)
+{
+    *out = find(name, n, tensors);
+    return *out ? NULL : missing(in, name, n, tensors);
+}
+
 static gn_status *check_shape(const gn_instance *in, int slot, const gn_binding *b)
 {
     const gn_slot *s = &in->artifact->slots[slot];

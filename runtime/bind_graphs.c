@@ -44,14 +44,11 @@ static void release(gn_derived *d)
 static gn_status *find_mask(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
                             const gn_binding **out)
 {
-    for (int k = 0; k < n; k++)
-        if (strcmp(tensors[k].name, name) == 0) {
-            if (tensors[k].elem != GN_BOOL || tensors[k].row_elems != 1 || (!tensors[k].data && tensors[k].rows))
-                GN_FAIL(GN_ERR_DATA, "%s: '%s' is no mask: one bool a row is needed", in->artifact->name, name);
-            *out = &tensors[k];
-            return NULL;
-        }
-    GN_FAIL(GN_ERR_DATA, "%s: nothing is bound for '%s'", in->artifact->name, name);
+    GN_TRY(gn_bind_find(in, name, n, tensors, out));
+    const gn_binding *b = *out;
+    if (b->elem != GN_BOOL || b->row_elems != 1 || (!b->data && b->rows))
+        GN_FAIL(GN_ERR_DATA, "%s: '%s' is no mask: one bool a row is needed", in->artifact->name, name);
+    return NULL;
 }
 
 /* What the indices of a pick must be: compiled code reads those of all graphs alike. */
@@ -139,11 +136,9 @@ static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors
         } else if (s->kind == GN_SYM_CEIL) {
             in->sym[k] = in->sym[s->of] / s->value + (in->sym[s->of] % s->value != 0);
         } else if (s->kind == GN_SYM_ROWS) {
-            const char *name = a->slots[s->of].name;
-            int t = 0;
-            while (t < n && strcmp(tensors[t].name, name) != 0) t++;
-            if (t == n) GN_FAIL(GN_ERR_DATA, "%s: nothing is bound for '%s'", a->name, name);
-            in->sym[k] = tensors[t].rows;
+            const gn_binding *b;
+            GN_TRY(gn_bind_find(in, a->slots[s->of].name, n, tensors, &b));
+            in->sym[k] = b->rows;
         } else {
             in->sym[k] = size_of(in->graph[s->graph], s->kind);
         }

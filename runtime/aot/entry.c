@@ -10,89 +10,50 @@ extern const gn_aot_image gnnc_aot_image;
 
 typedef gn_aot_model model;
 
-EXPORT int gnnc_aot_new(int threads, uint64_t seed, model **out);
-EXPORT int gnnc_aot_share(model *with, int threads, model **out);
-EXPORT void gnnc_aot_free(model *m);
-EXPORT const char *gnnc_aot_message(const model *m);
-EXPORT int gnnc_aot_graph_coo(model *m, int64_t nodes, int64_t edges, const int64_t *src, const int64_t *dst);
-EXPORT int gnnc_aot_graph_coo32(model *m, int64_t nodes, int64_t edges, const int32_t *src, const int32_t *dst);
-EXPORT int gnnc_aot_graph_csr(model *m, int64_t nodes, const int64_t *row, const int64_t *src);
-EXPORT int gnnc_aot_graph_csr32(model *m, int64_t nodes, const int32_t *row, const int32_t *src);
-EXPORT int gnnc_aot_bind(model *m, const char *name, int64_t rows, const void *data);
-EXPORT int gnnc_aot_bind_csr(model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value);
-EXPORT int gnnc_aot_infer(model *m);
-EXPORT const void *gnnc_aot_output(model *m, const char *name, int64_t *rows);
-EXPORT int gnnc_aot_train_step(model *m, double *loss);
-EXPORT int gnnc_aot_reset(model *m, uint64_t seed);
-EXPORT int gnnc_aot_weight_get(model *m, const char *name, float *to, int64_t elems);
-EXPORT int gnnc_aot_weight_set(model *m, const char *name, const float *from, int64_t elems);
-EXPORT int gnnc_aot_load_weights(model *m, const char *path);
-EXPORT int gnnc_aot_load_weights_memory(model *m, const void *bytes, int64_t n);
-EXPORT int64_t gnnc_aot_state_size(const model *m);
-EXPORT int gnnc_aot_state_get(model *m, void *to, int64_t bytes);
-EXPORT int gnnc_aot_state_set(model *m, const void *from, int64_t bytes);
+/* X(result, verb, parameters, arguments): what model.h has under the same name. */
+#define FORWARDED(X)                                                                                                   \
+    X(int, share, (model * with, int threads, model **out), (with, threads, out))                                      \
+    X(const char *, message, (const model *m), (m))                                                                    \
+    X(int, bind, (model * m, const char *name, int64_t rows, const void *data), (m, name, rows, data))                 \
+    X(int, bind_csr, (model * m, int64_t rows, const int64_t *row, const int32_t *column, const float *value),         \
+      (m, rows, row, column, value))                                                                                   \
+    X(int, infer, (model * m), (m))                                                                                    \
+    X(const void *, output, (model * m, const char *name, int64_t *rows), (m, name, rows))                             \
+    X(int, train_step, (model * m, double *loss), (m, loss))                                                           \
+    X(int, reset, (model * m, uint64_t seed), (m, seed))                                                               \
+    X(int, weight_get, (model * m, const char *name, float *to, int64_t elems), (m, name, to, elems))                  \
+    X(int, weight_set, (model * m, const char *name, const float *from, int64_t elems), (m, name, from, elems))        \
+    X(int, load_weights, (model * m, const char *path), (m, path))                                                     \
+    X(int, load_weights_memory, (model * m, const void *bytes, int64_t n), (m, bytes, n))                              \
+    X(int64_t, state_size, (const model *m), (m))                                                                      \
+    X(int, state_get, (model * m, void *to, int64_t bytes), (m, to, bytes))                                            \
+    X(int, state_set, (model * m, const void *from, int64_t bytes), (m, from, bytes))
+#define X(result, verb, parameters, arguments)                                                                         \
+    EXPORT result gnnc_aot_##verb parameters;                                                                          \
+    result gnnc_aot_##verb parameters { return gn_aot_##verb arguments; }
+FORWARDED(X)
+#undef X
 
+EXPORT int gnnc_aot_new(int threads, uint64_t seed, model **out);
 int gnnc_aot_new(int threads, uint64_t seed, model **out)
 {
     return gn_aot_new(&gnnc_aot_image, gn_cpu_features(), threads, seed, out);
 }
 
-int gnnc_aot_share(model *with, int threads, model **out) { return gn_aot_share(with, threads, out); }
+EXPORT void gnnc_aot_free(model *m);
 void gnnc_aot_free(model *m) { gn_aot_free(m); }
-const char *gnnc_aot_message(const model *m) { return gn_aot_message(m); }
 
-int gnnc_aot_graph_coo(model *m, int64_t nodes, int64_t edges, const int64_t *src, const int64_t *dst)
-{
-    return gn_aot_graph_coo(m, GN_I64, nodes, edges, src, dst);
-}
-
-int gnnc_aot_graph_coo32(model *m, int64_t nodes, int64_t edges, const int32_t *src, const int32_t *dst)
-{
-    return gn_aot_graph_coo(m, GN_I32, nodes, edges, src, dst);
-}
-
-int gnnc_aot_graph_csr(model *m, int64_t nodes, const int64_t *row, const int64_t *src)
-{
-    return gn_aot_graph_csr(m, GN_I64, nodes, row, src);
-}
-
-int gnnc_aot_graph_csr32(model *m, int64_t nodes, const int32_t *row, const int32_t *src)
-{
-    return gn_aot_graph_csr(m, GN_I32, nodes, row, src);
-}
-
-int gnnc_aot_bind(model *m, const char *name, int64_t rows, const void *data)
-{
-    return gn_aot_bind(m, name, rows, data);
-}
-
-int gnnc_aot_bind_csr(model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
-{
-    return gn_aot_bind_csr(m, rows, row, column, value);
-}
-
-int gnnc_aot_infer(model *m) { return gn_aot_infer(m); }
-const void *gnnc_aot_output(model *m, const char *name, int64_t *rows) { return gn_aot_output(m, name, rows); }
-int gnnc_aot_train_step(model *m, double *loss) { return gn_aot_train_step(m, loss); }
-int gnnc_aot_reset(model *m, uint64_t seed) { return gn_aot_reset(m, seed); }
-
-int gnnc_aot_weight_get(model *m, const char *name, float *to, int64_t elems)
-{
-    return gn_aot_weight_get(m, name, to, elems);
-}
-
-int gnnc_aot_weight_set(model *m, const char *name, const float *from, int64_t elems)
-{
-    return gn_aot_weight_set(m, name, from, elems);
-}
-
-int gnnc_aot_load_weights(model *m, const char *path) { return gn_aot_load_weights(m, path); }
-
-int gnnc_aot_load_weights_memory(model *m, const void *bytes, int64_t n)
-{
-    return gn_aot_load_weights_memory(m, bytes, n);
-}
-
-int64_t gnnc_aot_state_size(const model *m) { return gn_aot_state_size(m); }
-int gnnc_aot_state_get(model *m, void *to, int64_t bytes) { return gn_aot_state_get(m, to, bytes); }
-int gnnc_aot_state_set(model *m, const void *from, int64_t bytes) { return gn_aot_state_set(m, from, bytes); }
+/* Ends of edges, in 64 bits and in 32. */
+#define GRAPHS(suffix, type, elem)                                                                                     \
+    EXPORT int gnnc_aot_graph_coo##suffix(model *m, int64_t nodes, int64_t edges, const type *src, const type *dst);   \
+    int gnnc_aot_graph_coo##suffix(model *m, int64_t nodes, int64_t edges, const type *src, const type *dst)           \
+    {                                                                                                                  \
+        return gn_aot_graph_coo(m, elem, nodes, edges, src, dst);                                                      \
+    }                                                                                                                  \
+    EXPORT int gnnc_aot_graph_csr##suffix(model *m, int64_t nodes, const type *row, const type *src);                  \
+    int gnnc_aot_graph_csr##suffix(model *m, int64_t nodes, const type *row, const type *src)                          \
+    {                                                                                                                  \
+        return gn_aot_graph_csr(m, elem, nodes, row, src);                                                             \
+    }
+GRAPHS(, int64_t, GN_I64)
+GRAPHS(32, int32_t, GN_I32)

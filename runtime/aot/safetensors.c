@@ -6,8 +6,10 @@
 #include "runtime/memory.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct span {
     const char *p;
@@ -28,8 +30,8 @@ typedef struct scanner {
 
 typedef struct tensor {
     span dtype;
-    int rank, keys; /* which of its three keys were there, as bits */
-    int64_t dim[GN_AOT_RANK], elems;
+    int rank, keys;           /* which of its three keys were there, as bits */
+    int64_t dim[GN_AOT_RANK]; /* the first ones, where rank is more */
     uint64_t from, to;
 } tensor;
 
@@ -88,15 +90,18 @@ static gn_status *next_key(scanner *z, bool *first, span *key, bool *more)
     return NULL;
 }
 
-/* [n, n, ...], at most `room` of them. */
+/* [n, n, ...]: how many there are, and the first `room` of them. */
 static gn_status *take_numbers(scanner *z, int room, int64_t *out, int *n)
 {
     *n = 0;
     if (!take(z, '[')) BROKEN(z, "[");
     if (take(z, ']')) return NULL;
     do {
-        if (*n == room) BROKEN(z, "fewer numbers");
-        GN_TRY(take_number(z, &out[(*n)++]));
+        int64_t number;
+        if (*n == INT_MAX) BROKEN(z, "fewer numbers");
+        GN_TRY(take_number(z, &number));
+        if (*n < room) out[*n] = number;
+        ++*n;
     } while (take(z, ','));
     if (!take(z, ']')) BROKEN(z, "]");
     return NULL;
@@ -119,7 +124,7 @@ static gn_status *take_tensor(scanner *z, tensor *t)
     span key;
     int64_t place[2] = {0, 0};
     int n = 0;
-    *t = (tensor){.elems = 1};
+    *t = (tensor){0};
     for (;;) {
         GN_TRY(next_key(z, &first, &key, &more));
         if (!more) break;
@@ -131,8 +136,6 @@ static gn_status *take_tensor(scanner *z, tensor *t)
         if (bit == 4) GN_TRY(take_numbers(z, 2, place, &n));
     }
     if (t->keys != 7 || n != 2) BROKEN(z, "dtype, shape and two data_offsets before this");
-    for (int d = 0; d < t->rank; d++)
-        if (__builtin_mul_overflow(t->elems, t->dim[d], &t->elems)) BROKEN(z, "a smaller shape");
     t->from = (uint64_t)place[0];
     t->to = (uint64_t)place[1];
     if (t->from > t->to || t->to > z->size) BROKEN(z, "data_offsets within the file before this");
@@ -142,9 +145,9 @@ static gn_status *take_tensor(scanner *z, tensor *t)
 static void shape_text(char *out, size_t size, int rank, const int64_t *dim)
 {
     size_t n = (size_t)snprintf(out, size, "[");
-    for (int k = 0; k < rank && n < size; k++)
+    for (int k = 0; k < rank && k < GN_AOT_RANK && n < size; k++)
         n += (size_t)snprintf(out + n, size - n, "%s%lld", k ? ", " : "", (long long)dim[k]);
-    if (n < size) snprintf(out + n, size - n, "]");
+    if (n < size) snprintf(out + n, size - n, "%s]", rank > GN_AOT_RANK ? ", ..." : "");
 }
 
 /* Notes the tensor where it is a weight of the model. */
@@ -157,7 +160,7 @@ static gn_status *note_tensor(scanner *z, span name, const tensor *t)
     bool fits = is(t->dtype, "F32") && t->rank == w->rank;
     for (int d = 0; fits && d < t->rank; d++) fits = t->dim[d] == w->dim[d];
     if (!fits) {
-        char want[160], have[160];
+        char want[192], have[192];
         shape_text(want, sizeof want, w->rank, w->dim);
         shape_text(have, sizeof have, t->rank, t->dim);
         GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %.*s %s, expected F32 %s", z->origin, w->name, (int)t->dtype.n,
@@ -238,11 +241,14 @@ int gn_aot_load_weights_memory(gn_aot_model *m, const void *bytes, int64_t n)
 static gn_status *load_file(gn_aot_model *m, const char *path)
 {
     void *bytes = NULL;
-    FILE *f = fopen(path, "rb");
+    struct stat about;
+    FILE *f = fopen(path, "rb"); /* which opens a directory too */
     if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
     gn_status *s = NULL;
-    long n = fseek(f, 0, SEEK_END) ? -1 : ftell(f);
-    if (n < 0 || fseek(f, 0, SEEK_SET)) s = GN_ERROR(GN_ERR_IO, "%s: %s", path, strerror(errno));
+    if (fstat(fileno(f), &about)) s = GN_ERROR(GN_ERR_IO, "%s: %s", path, strerror(errno));
+    if (!s && !S_ISREG(about.st_mode))
+        s = GN_ERROR(GN_ERR_IO, "%s: %s", path, S_ISDIR(about.st_mode) ? strerror(EISDIR) : "not a regular file");
+    int64_t n = s ? 0 : about.st_size;
     if (!s) s = gn_block_new(n, 1, path, &bytes);
     if (!s && fread(bytes, 1, (size_t)n, f) != (size_t)n)
         s = GN_ERROR(GN_ERR_IO, "%s: %s", path, ferror(f) ? strerror(errno) : "it has become shorter");

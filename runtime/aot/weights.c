@@ -1,6 +1,7 @@
 /* Weights by name, and all that training keeps as bytes. */
 #include "runtime/aot/impl.h"
 
+#include "base/map.h"
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -109,35 +110,37 @@ int gn_aot_weight_set(gn_aot_model *m, const char *name, const float *from, int6
 
 /* States ------------------------------------------------------------------------------------------------------------ */
 
-/* In front of the tensors' bytes, which follow one another in order. */
+/* In front of the tensors' bytes, which follow one another in order.  Digests (gn_hash_bytes, each piece seeded by those
+ * before it) tell damage and mistakes, not malice. */
 typedef struct head {
     char magic[8];
     uint64_t tensors; /* digest of names, types and sizes: those of one model */
     uint64_t data;    /* digest of the bytes that follow */
 } head;
 
-static const char magic[8] = {'G', 'N', 'N', 'C', 'S', 'T', '0', '1'};
-
-/* FNV-1a: tells damage and mistakes, not malice. */
-static uint64_t digest(uint64_t h, const void *p, size_t n)
-{
-    const unsigned char *at = p;
-    for (size_t k = 0; k < n; k++) h = (h ^ at[k]) * 0x100000001b3u;
-    return h;
-}
-
-static const uint64_t digest_from = 0xcbf29ce484222325u;
+static const char magic[8] = {'G', 'N', 'N', 'C', 'S', 'T', '0', '2'};
 
 static int64_t bytes_of(const gn_state_tensor *t) { return t->row_elems * (int64_t)gn_elem_size(t->elem); }
 
 static uint64_t digest_tensors(const gn_state *s)
 {
-    uint64_t h = digest_from;
+    uint64_t h = 0;
     for (int k = 0; k < s->n; k++) {
         const gn_state_tensor *t = &s->tensors[k];
         int64_t numbers[2] = {(int64_t)t->elem, t->row_elems};
-        h = digest(h, t->name, strlen(t->name) + 1);
-        h = digest(h, numbers, sizeof numbers);
+        h = gn_hash_bytes(t->name, strlen(t->name) + 1, h);
+        h = gn_hash_bytes(numbers, sizeof numbers, h);
+    }
+    return h;
+}
+
+/* Of the tensors' bytes, which lie at `at`. */
+static uint64_t digest_data(const gn_state *s, const char *at)
+{
+    uint64_t h = 0;
+    for (int k = 0; k < s->n; k++) {
+        h = gn_hash_bytes(at, (size_t)bytes_of(&s->tensors[k]), h);
+        at += bytes_of(&s->tensors[k]);
     }
     return h;
 }
@@ -165,14 +168,14 @@ int gn_aot_state_get(gn_aot_model *m, void *to, int64_t bytes)
     gn_status *e = check_room(m, to, bytes);
     if (e) return aot_say(m, e);
     const gn_state *s = &m->store->state;
-    head h = {.tensors = digest_tensors(s), .data = digest_from};
+    head h = {.tensors = digest_tensors(s)};
     char *at = (char *)to + sizeof h;
     for (int k = 0; k < s->n; k++) {
         size_t n = (size_t)bytes_of(&s->tensors[k]);
         memcpy(at, s->tensors[k].data, n);
-        h.data = digest(h.data, at, n);
         at += n;
     }
+    h.data = digest_data(s, (char *)to + sizeof h);
     memcpy(h.magic, magic, sizeof magic);
     memcpy(to, &h, sizeof h);
     return GN_OK;
@@ -187,8 +190,7 @@ static gn_status *set_state(gn_aot_model *m, const void *from, int64_t bytes)
     const char *at = (const char *)from + sizeof h;
     if (memcmp(h.magic, magic, sizeof magic) != 0 || h.tensors != digest_tensors(s))
         GN_FAIL(GN_ERR_DATA, "no state of model %s", m->image->model);
-    if (h.data != digest(digest_from, at, (size_t)bytes - sizeof h))
-        GN_FAIL(GN_ERR_DATA, "the state is damaged: its checksum differs");
+    if (h.data != digest_data(s, at)) GN_FAIL(GN_ERR_DATA, "the state is damaged: its checksum differs");
     for (int k = 0; k < s->n; k++) {
         memcpy(s->tensors[k].data, at, (size_t)bytes_of(&s->tensors[k]));
         at += bytes_of(&s->tensors[k]);

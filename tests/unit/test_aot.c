@@ -203,7 +203,30 @@ START_TEST(weights)
     for (int k = 0; k < 4; k++) ck_assert(v[k] == (float)(6 + k));
     ck_assert_int_eq(gn_aot_load_weights(m, "/nowhere"), GN_ERR_IO);
     ck_assert_ptr_nonnull(strstr(gn_aot_message(m), "/nowhere: No such file"));
+    ck_assert_int_eq(gn_aot_load_weights(m, "/"), GN_ERR_IO);
+    ck_assert_str_eq(gn_aot_message(m), "/: Is a directory");
+    ck_assert_int_eq(gn_aot_load_weights(m, "/dev/null"), GN_ERR_IO);
+    ck_assert_str_eq(gn_aot_message(m), "/dev/null: not a regular file");
     ck_assert_int_eq(gn_aot_train_step(m, NULL), GN_ERR_USAGE);
+    free(file);
+    gn_aot_free(m);
+}
+END_TEST
+
+/* Tensors of other models are passed over, whatever their shapes. */
+START_TEST(other_weights)
+{
+    static const char text[] = "{\"deep\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1,2],\"data_offsets\":[0,8]},"
+                               "\"vast\":{\"dtype\":\"U8\",\"shape\":[4294967296,4294967296,0],\"data_offsets\":[0,0]},"
+                               "\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},"
+                               "\"a.weight\":{\"shape\":[2,3],\"dtype\":\"F32\",\"data_offsets\":[0,24]}}";
+    gn_aot_model *m = new_model();
+    size_t n;
+    float v[4];
+    unsigned char *file = make_file(text, &n);
+    ck_assert_msg(!gn_aot_load_weights_memory(m, file, (int64_t)n), "%s", gn_aot_message(m));
+    ck_assert_int_eq(gn_aot_weight_get(m, "b", v, 4), 0);
+    for (int k = 0; k < 4; k++) ck_assert(v[k] == (float)(6 + k));
     free(file);
     gn_aot_free(m);
 }
@@ -230,10 +253,13 @@ START_TEST(bad_weights)
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4]}}", "two data_offsets"},
         {"{\"b\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}", "each once"},
         {"{\"b\":{\"rank\":1}}", "each once"},
-        {"{\"b\":{\"shape\":[1,1,1,1,1,1,1,1,1]}}", "fewer numbers"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[24,28]}}",
+         "tensor 'b' is F32 [1, 1, 1, 1, 1, 1, 1, 1, ...], expected F32 [4]"},
         {"{\"b\":{\"shape\":[-1]}}", "a whole number"},
         {"{\"b\":{\"shape\":[99999999999999999999]}}", "a smaller number"},
-        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}", "a smaller shape"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],\"data_offsets\":[0,0]}}",
+         "tensor 'b' is F32 [4294967296, 4294967296], expected F32 [4]"},
+        {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,32,40]}}", "two data_offsets"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]},\"b\":{\"dtype\":\"F32\",\"shape\":[4],"
          "\"data_offsets\":[24,40]}}",
          "two tensors 'b'"},
@@ -380,6 +406,9 @@ START_TEST(names)
     ck_assert_str_eq(gn_aot_identifier(&a, "g.weight", &used), "g_weight");
     ck_assert_str_eq(gn_aot_identifier(&a, "g_weight", &used), "g_weight_2");
     ck_assert_str_eq(gn_aot_identifier(&a, "g weight", &used), "g_weight_3");
+    ck_assert_str_eq(gn_aot_identifier(&a, "x", &used), "x");
+    ck_assert_str_eq(gn_aot_identifier(&a, "X", &used), "X_2"); /* macros are in capitals */
+    ck_assert_str_eq(gn_aot_identifier(&a, "x_2", &used), "x_2_2");
     ck_assert_int_eq(gn_aot_kind_of("a.o"), GN_AOT_OBJECT);
     ck_assert_int_eq(gn_aot_kind_of("b/a.a"), GN_AOT_ARCHIVE);
     ck_assert_int_eq(gn_aot_kind_of("b/a.so"), GN_AOT_SHARED);
@@ -400,6 +429,7 @@ int main(void)
     tcase_add_test(t, relocations);
     tcase_add_test(t, defined_twice);
     tcase_add_test(t, weights);
+    tcase_add_test(t, other_weights);
     tcase_add_test(t, bad_weights);
     tcase_add_test(t, damaged_weights);
     tcase_add_test(t, states);
