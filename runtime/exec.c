@@ -260,6 +260,7 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
 {
     const gn_artifact *a = in->artifact;
     bool found = false;
+    if (in->remote) GN_FAIL(GN_ERR_USAGE, "%s: on a device other data need another instance", a->name);
     for (int k = 0; k < a->n_slots; k++) {
         if (!is_tensor(&a->slots[k]) || strcmp(a->slots[k].name, name) != 0) continue;
         GN_TRY(gn_bind_check_data(in, k, data));
@@ -271,7 +272,7 @@ gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data)
     if (!found) GN_FAIL(GN_ERR_USAGE, "%s has no tensor '%s'", a->name, name);
     for (int k = 0; k < a->n_slots; k++)
         if (is_tensor(&a->slots[k]) && strcmp(a->slots[k].name, name) == 0) point(in, k, data);
-    return in->remote ? a->remote->rebound(in->remote) : NULL;
+    return NULL;
 }
 
 const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems)

@@ -20,7 +20,6 @@ struct gn_remote {
     void (*detach)(void *attached);
     gn_status *(*run)(void *attached);               /* may return before it has run */
     gn_status *(*wait)(void *attached);              /* until all that was asked for has run */
-    gn_status *(*rebound)(void *attached);           /* tensors lie elsewhere on the host */
     void (*replay)(void *attached);                  /* from now on a run is one request, recorded by the first */
     gn_status *(*time)(void *attached, int64_t *ns); /* runs once, and adds the time of each launch: [n_launches] */
     gn_status *(*push)(gn_remote *r, const void *host);

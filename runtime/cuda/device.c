@@ -39,7 +39,7 @@ struct gn_cuda_module {
 
 /* Errors ------------------------------------------------------------------------------------------------------------ */
 
-/* After these the context takes no more work (CUDA driver API, CUresult). */
+/* After these the context takes no more work: the driver API's reference says so of them (CUresult). */
 static bool is_fatal(int result)
 {
     switch (result) {
@@ -53,7 +53,11 @@ static bool is_fatal(int result)
     case GN_CUDA_MISALIGNED_ADDRESS:
     case GN_CUDA_INVALID_ADDRESS_SPACE:
     case GN_CUDA_INVALID_PC:
-    case GN_CUDA_LAUNCH_FAILED: return true;
+    case GN_CUDA_LAUNCH_FAILED:
+    case GN_CUDA_TENSOR_MEMORY_LEAK:
+    case GN_CUDA_CONTAINED:
+    case GN_CUDA_MPS_CLIENT_TERMINATED:
+    case GN_CUDA_EXTERNAL_DEVICE: return true;
     default: return false;
     }
 }
@@ -170,15 +174,6 @@ const gn_cuda_info *gn_cuda_device_about(const gn_cuda_device *d) { return &d->i
 
 /* Memory ------------------------------------------------------------------------------------------------------------ */
 
-gn_status *gn_cuda_free_bytes(gn_cuda_device *d, int64_t *bytes)
-{
-    size_t available = 0, total;
-    GN_TRY(enter(d));
-    gn_status *s = leave(d, d->driver->cuMemGetInfo_v2(&available, &total), "asking for free memory");
-    *bytes = (int64_t)available;
-    return s;
-}
-
 gn_status *gn_cuda_alloc(gn_cuda_device *d, int64_t bytes, const char *what, gn_device_ptr *out)
 {
     *out = 0;
@@ -276,14 +271,6 @@ gn_status *gn_cuda_copy(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from,
     return leave(d, d->driver->cuMemcpyDtoDAsync_v2(to, from, (size_t)bytes, d->stream), "copying on the device");
 }
 
-gn_status *gn_cuda_fill(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t bytes)
-{
-    if (bytes == 0) return NULL;
-    GN_TRY(enter(d));
-    return leave(d, d->driver->cuMemsetD8Async(p, (unsigned char)byte, (size_t)bytes, d->stream),
-                 "filling memory on the device");
-}
-
 gn_status *gn_cuda_wait(gn_cuda_device *d)
 {
     GN_TRY(enter(d));
@@ -345,7 +332,6 @@ gn_status *gn_cuda_launch(gn_cuda_device *d, void *function, int64_t blocks, int
 struct gn_cuda_graph {
     gn_cuda_device *device;
     void *exec;
-    int updates;
 };
 
 enum { CAPTURE_THREAD_LOCAL = 1 };
@@ -369,7 +355,6 @@ static int instantiate(gn_cuda_device *d, void *recorded, gn_cuda_graph *g)
     update_info info = {0};
     if (g->exec) {
         int result = c->cuGraphExecUpdate_v2(g->exec, recorded, &info);
-        if (result == GN_CUDA_OK) g->updates++;
         if (result != GN_CUDA_GRAPH_UPDATE_FAILURE) return result;
         (void)c->cuGraphExecDestroy(g->exec);
         g->exec = NULL;
@@ -414,8 +399,6 @@ gn_status *gn_cuda_graph_run(gn_cuda_graph *g)
     GN_TRY(enter(d));
     return leave(d, d->driver->cuGraphLaunch(g->exec, d->stream), "launching a graph");
 }
-
-int gn_cuda_graph_updates(const gn_cuda_graph *g) { return g->updates; }
 
 void gn_cuda_graph_free(gn_cuda_graph *g)
 {

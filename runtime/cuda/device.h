@@ -2,7 +2,7 @@
  *
  * Work is put on the device's one stream in order and runs there by itself; gn_cuda_wait, and downloads, wait for it.  A
  * device is used by one thread at a time.  After an error that the driver cannot get over (a kernel that touched memory
- * that is not its own, a GPU that fell off the bus) every call says so: the device is lost to this process, and what it held
+ * that is not its own, memory that cannot be corrected) every call says so: the device is lost to this process, and what it held
  * too; freeing works. */
 #ifndef GN_RUNTIME_CUDA_DEVICE_H
 #define GN_RUNTIME_CUDA_DEVICE_H
@@ -29,7 +29,6 @@ GN_NODISCARD gn_status *gn_cuda_device_info(const gn_cuda_driver *d, int ordinal
 GN_NODISCARD gn_status *gn_cuda_device_open(const gn_cuda_driver *d, int ordinal, gn_cuda_device **out);
 void gn_cuda_device_close(gn_cuda_device *d); /* NULL is fine; its memory, modules and instances must be freed */
 const gn_cuda_info *gn_cuda_device_about(const gn_cuda_device *d);
-GN_NODISCARD gn_status *gn_cuda_free_bytes(gn_cuda_device *d, int64_t *bytes); /* that nobody has now */
 
 /* Memory ------------------------------------------------------------------------------------------------------------ */
 
@@ -41,7 +40,6 @@ void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p); /* 0 is fine; waits for w
 GN_NODISCARD gn_status *gn_cuda_upload(gn_cuda_device *d, gn_device_ptr to, const void *from, int64_t bytes);
 GN_NODISCARD gn_status *gn_cuda_download(gn_cuda_device *d, void *to, gn_device_ptr from, int64_t bytes);
 GN_NODISCARD gn_status *gn_cuda_copy(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from, int64_t bytes);
-GN_NODISCARD gn_status *gn_cuda_fill(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t bytes);
 GN_NODISCARD gn_status *gn_cuda_wait(gn_cuda_device *d);
 
 /* Code -------------------------------------------------------------------------------------------------------------- */
@@ -68,8 +66,7 @@ typedef struct gn_cuda_graph gn_cuda_graph;
 GN_NODISCARD gn_status *gn_cuda_record_begin(gn_cuda_device *d);
 GN_NODISCARD gn_status *gn_cuda_record_end(gn_cuda_device *d, gn_status *failed, gn_cuda_graph **graph);
 GN_NODISCARD gn_status *gn_cuda_graph_run(gn_cuda_graph *g);
-int gn_cuda_graph_updates(const gn_cuda_graph *g); /* times that it was updated in place */
-void gn_cuda_graph_free(gn_cuda_graph *g);         /* NULL is fine */
+void gn_cuda_graph_free(gn_cuda_graph *g); /* NULL is fine */
 
 /* Time -------------------------------------------------------------------------------------------------------------- */
 

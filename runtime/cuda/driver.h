@@ -35,7 +35,6 @@ typedef uint64_t gn_device_ptr;
     X(cuMemcpyHtoDAsync_v2, (gn_device_ptr to, const void *from, size_t bytes, void *stream))                          \
     X(cuMemcpyDtoHAsync_v2, (void *to, gn_device_ptr from, size_t bytes, void *stream))                                \
     X(cuMemcpyDtoDAsync_v2, (gn_device_ptr to, gn_device_ptr from, size_t bytes, void *stream))                        \
-    X(cuMemsetD8Async, (gn_device_ptr p, unsigned char byte, size_t n, void *stream))                                  \
     X(cuStreamCreate, (void **stream, unsigned flags))                                                                 \
     X(cuStreamDestroy_v2, (void *stream))                                                                              \
     X(cuStreamSynchronize, (void *stream))                                                                             \
@@ -67,6 +66,7 @@ enum {
     GN_CUDA_INVALID_IMAGE = 200,
     GN_CUDA_NO_BINARY = 209,
     GN_CUDA_ECC = 214,
+    GN_CUDA_CONTAINED = 226,
     GN_CUDA_ILLEGAL_ADDRESS = 700,
     GN_CUDA_LAUNCH_TIMEOUT = 702,
     GN_CUDA_CONTEXT_IS_DESTROYED = 709,
@@ -77,9 +77,12 @@ enum {
     GN_CUDA_INVALID_ADDRESS_SPACE = 717,
     GN_CUDA_INVALID_PC = 718,
     GN_CUDA_LAUNCH_FAILED = 719,
+    GN_CUDA_TENSOR_MEMORY_LEAK = 721,
     GN_CUDA_DRIVER_MISMATCH = 803,
+    GN_CUDA_MPS_CLIENT_TERMINATED = 810,
     GN_CUDA_CAPTURE_INVALIDATED = 901,
     GN_CUDA_GRAPH_UPDATE_FAILURE = 910,
+    GN_CUDA_EXTERNAL_DEVICE = 911,
 };
 
 typedef struct gn_cuda_driver {

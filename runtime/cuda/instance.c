@@ -130,14 +130,6 @@ gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host)
     return s ? gn_cuda_download(m->device, host, s->at, s->bytes) : NULL;
 }
 
-int64_t gn_cuda_memory_bytes(const gn_cuda_memory *m)
-{
-    int64_t bytes = m->arena_bytes;
-    for (int k = 0; k < m->n; k++)
-        if (m->all[k].users) bytes += m->all[k].bytes;
-    return bytes;
-}
-
 /* Instances --------------------------------------------------------------------------------------------------------- */
 
 typedef struct ready { /* a launch; arguments are the addresses of its values */
@@ -328,12 +320,6 @@ gn_status *gn_cuda_instance_run(gn_cuda_instance *in)
     return gn_cuda_graph_run(in->graph);
 }
 
-gn_status *gn_cuda_instance_rebound(gn_cuda_instance *in)
-{
-    in->moved = -1; /* where this fails, the next run tries again */
-    return find_addresses(in);
-}
-
 gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns)
 {
     gn_cuda_device *d = in->memory->device;
@@ -366,7 +352,6 @@ static gn_status *wait_attached(void *attached)
     gn_cuda_instance *in = attached;
     return gn_cuda_wait(in->memory->device);
 }
-static gn_status *rebound(void *attached) { return gn_cuda_instance_rebound(attached); }
 static void replay(void *attached) { gn_cuda_instance_replay(attached, true); }
 static gn_status *time_attached(void *attached, int64_t *ns) { return gn_cuda_instance_time(attached, ns); }
 static gn_status *push(gn_remote *r, const void *host)
@@ -375,8 +360,7 @@ static gn_status *push(gn_remote *r, const void *host)
 }
 static gn_status *fetch(gn_remote *r, void *host) { return gn_cuda_memory_fetch((gn_cuda_memory *)(void *)r, host); }
 
-static const gn_remote on_device = {attach, detach,        run_attached, wait_attached, rebound,
-                                    replay, time_attached, push,         fetch};
+static const gn_remote on_device = {attach, detach, run_attached, wait_attached, replay, time_attached, push, fetch};
 
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m)
 {

@@ -23,7 +23,6 @@ void gn_cuda_memory_free(gn_cuda_memory *m); /* NULL is fine; its instances must
  * fetch: waits for the device.  Both: nothing where there is no shadow of it. */
 GN_NODISCARD gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host);
 GN_NODISCARD gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host);
-int64_t gn_cuda_memory_bytes(const gn_cuda_memory *m); /* on the device: shadows and arena */
 
 /* For gn_artifact.remote; an artifact's remote_code is then a gn_cuda_code [n_code]. Alive as long as m. */
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m);
@@ -50,8 +49,6 @@ void gn_cuda_instance_free(gn_cuda_instance *in);
 void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay);
 /* Puts one run on the device's stream, and does not wait for it. */
 GN_NODISCARD gn_status *gn_cuda_instance_run(gn_cuda_instance *in);
-/* After gn_instance_rebind on the host's: shadows of what is bound now. A recorded run is updated by the next. */
-GN_NODISCARD gn_status *gn_cuda_instance_rebound(gn_cuda_instance *in);
 
 /* One run, launch by launch, each waited for; adds nanoseconds of the device to ns [n_launches of the artifact]. */
 GN_NODISCARD gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns);

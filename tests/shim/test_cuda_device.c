@@ -11,6 +11,7 @@
 
 static fake_fail_fn *order;
 static fake_alive_fn *alive;
+static fake_calls_fn *calls;
 static fake_fault_fn *fault;
 static fake_devices_fn *set_devices;
 static gn_cuda_driver *driver;
@@ -44,6 +45,7 @@ static void setup(void)
     succeeds(gn_cuda_driver_open(fake_path(), &driver));
     find("fake_fail", &order);
     find("fake_alive", &alive);
+    find("fake_calls", &calls);
     find("fake_fault", &fault);
     find("fake_devices", &set_devices);
     order(NULL, 0, 0);
@@ -105,25 +107,25 @@ START_TEST(round_trip)
     succeeds(gn_cuda_device_open(driver, 0, &d));
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         int64_t n = sizes[k];
-        unsigned char *from = malloc((size_t)n + 1), *to = malloc((size_t)n + 1);
+        unsigned char *from = malloc((size_t)n + 1), *to = malloc((size_t)n + 1), *zero = calloc(1, (size_t)n + 1);
         gn_device_ptr a, b;
         for (int64_t i = 0; i < n; i++) from[i] = (unsigned char)(i * 7 + i / 251);
         succeeds(gn_cuda_alloc(d, n, "a", &a));
         succeeds(gn_cuda_alloc(d, n, "b", &b));
         succeeds(gn_cuda_upload(d, a, from, n));
         succeeds(gn_cuda_copy(d, b, a, n));
-        succeeds(gn_cuda_fill(d, a, 0, n));
+        succeeds(gn_cuda_upload(d, a, zero, n)); /* after the copy */
         memset(to, 1, (size_t)n + 1);
         succeeds(gn_cuda_download(d, to, b, n));
         ck_assert_mem_eq(to, from, (size_t)n);
         ck_assert_int_eq(to[n], 1);
         succeeds(gn_cuda_download(d, to, a, n));
-        memset(from, 0, (size_t)n);
-        ck_assert_mem_eq(to, from, (size_t)n);
+        ck_assert_mem_eq(to, zero, (size_t)n);
         gn_cuda_free(d, a);
         gn_cuda_free(d, b);
         free(from);
         free(to);
+        free(zero);
     }
     gn_cuda_device_close(d);
 }
@@ -133,12 +135,9 @@ START_TEST(too_much)
 {
     gn_cuda_device *d;
     gn_device_ptr p, q;
-    int64_t left;
     set_devices(1, 1 << 20);
     succeeds(gn_cuda_device_open(driver, 0, &d));
     succeeds(gn_cuda_alloc(d, 1 << 19, "half", &p));
-    succeeds(gn_cuda_free_bytes(d, &left));
-    ck_assert_int_eq(left, 1 << 19);
     fails(gn_cuda_alloc(d, (1 << 19) + 1, "the arena", &q), GN_ERR_NOMEM,
           "the arena takes 524289 bytes, 524288 of 1048576 are free");
     fails(gn_cuda_alloc(d, -1, "the arena", &q), GN_ERR_NOMEM, "cannot be counted");
@@ -149,18 +148,25 @@ END_TEST
 
 /* Recording --------------------------------------------------------------------------------------------------------- */
 
-/* Fills and copies: 2 n bytes of `byte` come to a. */
-static gn_status *work(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int byte, int64_t n)
+static gn_status *fill(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t n)
 {
-    GN_TRY(gn_cuda_fill(d, b, byte, n));
+    unsigned char bytes[256];
+    memset(bytes, byte, sizeof bytes);
+    return gn_cuda_upload(d, p, bytes, n);
+}
+
+/* 2 n bytes of b's first n come to a. */
+static gn_status *work(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int64_t n)
+{
     GN_TRY(gn_cuda_copy(d, a, b, n));
     return gn_cuda_copy(d, a + (gn_device_ptr)n, b, n);
 }
 
 static gn_status *record(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int byte, int64_t n, gn_cuda_graph **g)
 {
+    GN_TRY(fill(d, b, byte, n));
     GN_TRY(gn_cuda_record_begin(d));
-    return gn_cuda_record_end(d, work(d, a, b, byte, n), g);
+    return gn_cuda_record_end(d, work(d, a, b, n), g);
 }
 
 static void holds(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t n)
@@ -175,27 +181,31 @@ START_TEST(replay)
     gn_cuda_device *d;
     gn_cuda_graph *g = NULL;
     gn_device_ptr a, b;
+    static const char made[] = "cuGraphInstantiateWithFlags";
     succeeds(gn_cuda_device_open(driver, 0, &d));
     succeeds(gn_cuda_alloc(d, 64, "a", &a));
     succeeds(gn_cuda_alloc(d, 64, "b", &b));
-    succeeds(gn_cuda_fill(d, a, 9, 64));
+    succeeds(fill(d, a, 9, 64));
+    (void)calls(made);
     succeeds(record(d, a, b, 3, 32, &g));
     holds(d, a, 9, 64); /* recorded, not run */
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 3, 64);
-    succeeds(record(d, a, b, 4, 16, &g));
-    ck_assert_int_eq(gn_cuda_graph_updates(g), 1);
+    ck_assert_int_eq(calls(made), 1);
+    succeeds(record(d, a, b, 4, 16, &g)); /* other sizes: updated in place */
+    ck_assert_int_eq(calls(made), 0);
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 4, 32);
     holds(d, a + 32, 3, 32);
+    succeeds(fill(d, b, 5, 64));
     succeeds(gn_cuda_record_begin(d)); /* other work: made anew */
-    succeeds(gn_cuda_record_end(d, gn_cuda_fill(d, a, 5, 64), &g));
-    ck_assert_int_eq(gn_cuda_graph_updates(g), 1);
+    succeeds(gn_cuda_record_end(d, gn_cuda_copy(d, a, b, 64), &g));
+    ck_assert_int_eq(calls(made), 1);
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 5, 64);
     succeeds(gn_cuda_record_begin(d)); /* what fails in between is handed on */
     fails(gn_cuda_record_end(d, GN_ERROR(GN_ERR_DATA, "in between"), &g), GN_ERR_DATA, "in between");
-    succeeds(gn_cuda_fill(d, a, 6, 64)); /* nothing records any more */
+    succeeds(fill(d, a, 6, 64)); /* nothing records any more */
     holds(d, a, 6, 64);
     gn_cuda_graph_free(g);
     gn_cuda_free(d, a);
@@ -300,8 +310,28 @@ START_TEST(words)
     order("cuStreamSynchronize", 1, GN_CUDA_LAUNCH_FAILED);
     fails(gn_cuda_wait(d), GN_ERR_BACKEND, "waiting for the device");
     fails(gn_cuda_wait(d), GN_ERR_BACKEND, "device 0 (Fake GPU 0) is lost to this process");
-    fails(gn_cuda_fill(d, 1, 0, 1), GN_ERR_BACKEND, "is lost");
+    fails(gn_cuda_copy(d, 1, 2, 1), GN_ERR_BACKEND, "is lost");
     gn_cuda_device_close(d);
+}
+END_TEST
+
+/* Results after which the driver takes no more work of this process, and some after which it does. */
+START_TEST(fatal)
+{
+    static const int lost[] = {214, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911};
+    static const int other[] = {1, 46, 400, 600, 701, 720, 809, 900, 999};
+    for (size_t k = 0; k < sizeof lost / sizeof *lost + sizeof other / sizeof *other; k++) {
+        size_t n = sizeof lost / sizeof *lost;
+        gn_cuda_device *d;
+        succeeds(gn_cuda_device_open(driver, 0, &d));
+        order("cuStreamSynchronize", 1, k < n ? lost[k] : other[k - n]);
+        fails(gn_cuda_wait(d), GN_ERR_BACKEND, "waiting for the device");
+        if (k < n)
+            fails(gn_cuda_wait(d), GN_ERR_BACKEND, "is lost");
+        else
+            succeeds(gn_cuda_wait(d));
+        gn_cuda_device_close(d);
+    }
 }
 END_TEST
 
@@ -318,6 +348,7 @@ int main(void)
     tcase_add_test(t, every_error);
     tcase_add_test(t, endless);
     tcase_add_test(t, words);
+    tcase_add_test(t, fatal);
     Suite *suite = suite_create("cuda_device");
     suite_add_tcase(suite, t);
     SRunner *r = srunner_create(suite);

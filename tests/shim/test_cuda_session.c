@@ -126,6 +126,27 @@ START_TEST(trains)
 }
 END_TEST
 
+/* The device has its own copies of what was bound: other data need another instance. */
+START_TEST(rebinding)
+{
+    static int64_t other[8];
+    gn_arena a;
+    fake_target t;
+    gn_session *session;
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    gn_session_options o = options(&a, "gcn", GN_MODE_DEFAULT, t.target);
+    succeeds(gn_session_new(&a, &o, &session));
+    gn_status *s = gn_instance_rebind(session->build.eval.instance, "out", other);
+    ck_assert_int_eq(gn_status_code(s), GN_ERR_USAGE);
+    ck_assert_msg(strstr(gn_status_message(s), "another instance") != NULL, "%s", gn_status_message(s));
+    gn_status_free(s);
+    gn_session_free(session);
+    fake_target_close(&t);
+    gn_arena_free(&a);
+}
+END_TEST
+
 /* Whatever call of the driver fails: an error, and nothing is left. */
 START_TEST(every_error)
 {
@@ -164,6 +185,7 @@ int main(void)
     TCase *t = tcase_create("session");
     tcase_set_timeout(t, 600);
     tcase_add_loop_test(t, trains, 0, SAMPLES);
+    tcase_add_test(t, rebinding);
     tcase_add_test(t, every_error);
     Suite *suite = suite_create("cuda_session");
     suite_add_tcase(suite, t);

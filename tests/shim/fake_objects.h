@@ -1,0 +1,87 @@
+/* Inside of the fake driver: its objects, how calls are counted and made to fail, and where misuse is noted. */
+#ifndef TESTS_CUDA_FAKE_OBJECTS_H
+#define TESTS_CUDA_FAKE_OBJECTS_H
+
+#include "fake_driver.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    CAPTURE_UNSUPPORTED = 900,
+    GRAPH_UPDATE_FAILURE = 910,
+};
+
+typedef enum fake_kind { MEMORY, PINNED, STREAM, EVENT, MODULE, FUNCTION, GRAPH, EXEC } fake_kind;
+
+typedef struct fake_node fake_node;
+
+typedef struct fake_object {
+    fake_kind kind;
+    struct fake_object *next;
+    void *at; /* MEMORY, PINNED: the bytes */
+    size_t bytes;
+    fake_node *nodes; /* GRAPH, EXEC */
+    int n;
+    bool recording; /* STREAM */
+    struct fake_object *graph;
+    struct fake_object *module; /* FUNCTION */
+    fake_image image;           /* MODULE, FUNCTION */
+    int kernel;                 /* FUNCTION */
+} fake_object;
+
+struct fake_node { /* of a graph */
+    enum { COPY, LAUNCH } what;
+    void *to;
+    const void *from;
+    size_t bytes;
+    fake_object *function;
+    unsigned blocks, threads;
+    unsigned long long value[512];
+    int n;
+};
+
+typedef struct fake_state {
+    fake_object *objects;
+    int devices, contexts, pushed; /* contexts that are held; how often one was made current */
+    size_t total, used;            /* bytes of a device */
+} fake_state;
+extern fake_state fake;
+
+fake_object *fake_make(fake_kind k);
+/* NULL: it is no such object, which is noted as `who`. */
+fake_object *fake_find(const void *handle, fake_kind k, const char *who);
+void fake_drop(fake_object *o);
+bool fake_lies_within(const void *p, size_t n); /* in one allocation of the device */
+void fake_note(const char *what);               /* a misuse */
+int fake_ordered(const char *function);         /* counts the call; the result that it was ordered to give */
+
+#define ENTER()                                                                                                        \
+    do {                                                                                                               \
+        int ordered_ = fake_ordered(__func__);                                                                         \
+        if (ordered_) return ordered_;                                                                                 \
+    } while (0)
+#define IN_CONTEXT()                                                                                                   \
+    do {                                                                                                               \
+        if (!fake.pushed) {                                                                                            \
+            fake_note("a call without a current context");                                                             \
+            return INVALID_CONTEXT;                                                                                    \
+        }                                                                                                              \
+    } while (0)
+#define API(name, ...)                                                                                                 \
+    EXPORT int name(__VA_ARGS__);                                                                                      \
+    EXPORT int name(__VA_ARGS__)
+
+#endif

@@ -1,0 +1,247 @@
+/* The fake driver's streams, events and graphs, and what is put on them. */
+#include "fake_objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Streams ----------------------------------------------------------------------------------------------------------- */
+
+static int run(const fake_node *w)
+{
+    if (w->what == COPY) {
+        memcpy(w->to, w->from, w->bytes);
+    } else {
+        const fake_image *m = &w->function->image;
+        return m->launch(m->code, w->function->kernel, w->blocks, w->threads, w->value);
+    }
+    return OK;
+}
+
+static int put(void *stream, const fake_node *w)
+{
+    fake_object *s = fake_find(stream, STREAM, "work on a stream that is none");
+    if (!s) return INVALID_HANDLE;
+    if (!s->recording) return run(w);
+    fake_object *g = s->graph;
+    g->nodes = realloc(g->nodes, (size_t)(g->n + 1) * sizeof *g->nodes);
+    g->nodes[g->n++] = *w;
+    return OK;
+}
+
+static int copy(void *to, const void *from, size_t n, void *stream, bool device_to, bool device_from)
+{
+    if ((device_to && !fake_lies_within(to, n)) || (device_from && !fake_lies_within(from, n))) {
+        fake_note("a copy outside of what is allocated");
+        return INVALID_VALUE;
+    }
+    return put(stream, &(fake_node){.what = COPY, .to = to, .from = from, .bytes = n});
+}
+
+API(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t n, void *stream)
+{
+    ENTER();
+    IN_CONTEXT();
+    return copy((void *)(uintptr_t)to, from, n, stream, true, false);
+}
+
+API(cuMemcpyDtoHAsync_v2, void *to, uint64_t from, size_t n, void *stream)
+{
+    ENTER();
+    IN_CONTEXT();
+    return copy(to, (void *)(uintptr_t)from, n, stream, false, true);
+}
+
+API(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t n, void *stream)
+{
+    ENTER();
+    IN_CONTEXT();
+    return copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n, stream, true, true);
+}
+
+API(cuStreamCreate, void **stream, unsigned flags)
+{
+    (void)flags;
+    ENTER();
+    IN_CONTEXT();
+    *stream = fake_make(STREAM);
+    return OK;
+}
+
+API(cuStreamDestroy_v2, void *stream)
+{
+    IN_CONTEXT();
+    fake_object *s = fake_find(stream, STREAM, "a stream that is none");
+    if (s && s->recording) fake_drop(s->graph);
+    if (s) fake_drop(s);
+    return s ? OK : INVALID_HANDLE;
+}
+
+static int wait_for(fake_object *s)
+{
+    if (!s) return INVALID_HANDLE;
+    if (!s->recording) return OK;
+    fake_note("waiting for a stream that records");
+    return CAPTURE_UNSUPPORTED;
+}
+
+API(cuStreamSynchronize, void *stream)
+{
+    ENTER();
+    IN_CONTEXT();
+    return wait_for(fake_find(stream, STREAM, "a stream that is none"));
+}
+
+/* Events: work is over at once, so they have nothing to tell. */
+API(cuEventCreate, void **event, unsigned flags)
+{
+    (void)flags;
+    ENTER();
+    IN_CONTEXT();
+    *event = fake_make(EVENT);
+    return OK;
+}
+
+API(cuEventDestroy_v2, void *event)
+{
+    IN_CONTEXT();
+    fake_object *e = fake_find(event, EVENT, "an event that is none");
+    if (e) fake_drop(e);
+    return e ? OK : INVALID_HANDLE;
+}
+
+API(cuEventRecord, void *event, void *stream)
+{
+    ENTER();
+    IN_CONTEXT();
+    bool there = fake_find(event, EVENT, "an event that is none") && fake_find(stream, STREAM, "a stream that is none");
+    return there ? OK : INVALID_HANDLE;
+}
+
+API(cuEventSynchronize, void *event)
+{
+    ENTER();
+    IN_CONTEXT();
+    return fake_find(event, EVENT, "an event that is none") ? OK : INVALID_HANDLE;
+}
+
+API(cuEventElapsedTime, float *ms, void *begin, void *end)
+{
+    ENTER();
+    IN_CONTEXT();
+    *ms = 1;
+    bool there = fake_find(begin, EVENT, "an event that is none") && fake_find(end, EVENT, "an event that is none");
+    return there ? OK : INVALID_HANDLE;
+}
+
+API(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra)
+{
+    ENTER();
+    IN_CONTEXT();
+    fake_object *f = fake_find(function, FUNCTION, "a function that is none");
+    if (!f) return INVALID_HANDLE;
+    if (!grid_x || !block_x || block_x > 1024 || grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || shared ||
+        extra)
+        return INVALID_VALUE;
+    fake_node w = {.what = LAUNCH, .function = f, .blocks = grid_x, .threads = block_x};
+    w.n = f->image.arguments(f->image.code, f->kernel);
+    if (w.n < 0 || w.n > (int)(sizeof w.value / sizeof *w.value)) return INVALID_VALUE;
+    for (int k = 0; k < w.n; k++) memcpy(&w.value[k], arguments[k], sizeof w.value[k]);
+    return put(stream, &w);
+}
+
+/* Graphs ------------------------------------------------------------------------------------------------------------ */
+
+API(cuStreamBeginCapture_v2, void *stream, int mode)
+{
+    (void)mode;
+    ENTER();
+    IN_CONTEXT();
+    fake_object *s = fake_find(stream, STREAM, "a stream that is none");
+    if (!s || s->recording) return INVALID_VALUE;
+    s->recording = true;
+    s->graph = fake_make(GRAPH);
+    return OK;
+}
+
+API(cuStreamEndCapture, void *stream, void **graph)
+{
+    IN_CONTEXT();
+    fake_object *s = fake_find(stream, STREAM, "a stream that is none");
+    *graph = NULL;
+    if (!s || !s->recording) return INVALID_VALUE;
+    s->recording = false;
+    int result = fake_ordered(__func__);
+    if (result) { /* an error during the recording: it is thrown away */
+        fake_drop(s->graph);
+        return result;
+    }
+    *graph = s->graph;
+    return OK;
+}
+
+static void take_nodes(fake_object *to, const fake_object *from)
+{
+    free(to->nodes);
+    to->nodes = malloc((size_t)(from->n + 1) * sizeof *from->nodes);
+    if (from->n) memcpy(to->nodes, from->nodes, (size_t)from->n * sizeof *from->nodes);
+    to->n = from->n;
+}
+
+API(cuGraphInstantiateWithFlags, void **exec, void *graph, unsigned long long flags)
+{
+    (void)flags;
+    ENTER();
+    IN_CONTEXT();
+    fake_object *g = fake_find(graph, GRAPH, "a graph that is none");
+    if (!g) return INVALID_HANDLE;
+    fake_object *e = fake_make(EXEC);
+    take_nodes(e, g);
+    *exec = e;
+    return OK;
+}
+
+API(cuGraphExecUpdate_v2, void *exec, void *graph, void *info)
+{
+    (void)info;
+    ENTER();
+    IN_CONTEXT();
+    fake_object *g = fake_find(graph, GRAPH, "a graph that is none"),
+                *e = fake_find(exec, EXEC, "a graph that is none");
+    if (!g || !e) return INVALID_HANDLE;
+    bool same = g->n == e->n;
+    for (int k = 0; same && k < g->n; k++)
+        same = g->nodes[k].what == e->nodes[k].what && g->nodes[k].function == e->nodes[k].function;
+    if (same) take_nodes(e, g);
+    return same ? OK : GRAPH_UPDATE_FAILURE;
+}
+
+API(cuGraphLaunch, void *exec, void *stream)
+{
+    ENTER();
+    IN_CONTEXT();
+    fake_object *e = fake_find(exec, EXEC, "a graph that is none"),
+                *s = fake_find(stream, STREAM, "a stream that is none");
+    if (!e || !s || s->recording) return INVALID_HANDLE;
+    for (int k = 0; k < e->n; k++) {
+        int result = run(&e->nodes[k]);
+        if (result) return result;
+    }
+    return OK;
+}
+
+API(cuGraphDestroy, void *graph)
+{
+    IN_CONTEXT();
+    fake_object *g = fake_find(graph, GRAPH, "a graph that is none");
+    if (g) fake_drop(g);
+    return g ? OK : INVALID_HANDLE;
+}
+
+API(cuGraphExecDestroy, void *exec)
+{
+    IN_CONTEXT();
+    fake_object *e = fake_find(exec, EXEC, "a graph that is none");
+    if (e) fake_drop(e);
+    return e ? OK : INVALID_HANDLE;
+}
