@@ -1,5 +1,7 @@
 #include "cli/json.h"
 
+#include "cli/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,25 +9,11 @@
 
 void gn_json_init(gn_json *j, FILE *to, bool lines) { *j = (gn_json){.to = to, .lines = lines}; }
 
-/* Length of the UTF-8 sequence at s (RFC 3629: no surrogates, no overlong forms, at most U+10FFFF), or 0. */
-static int utf8_length(const unsigned char *s)
-{
-    if (s[0] < 0x80) return 1;
-    int n = s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
-    for (int i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
-    if (s[0] == 0xED && s[1] > 0x9F) return 0;
-    if (s[0] == 0xF0 && s[1] < 0x90) return 0;
-    if (s[0] == 0xF4 && s[1] > 0x8F) return 0;
-    return n;
-}
-
 static void quoted(FILE *to, const char *text)
 {
     fputc('"', to);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int n = utf8_length(s);
+    for (const char *s = text; *s;) {
+        int n = gn_utf8_length(s);
         switch (*s) {
         case '"': fputs("\\\"", to); break;
         case '\\': fputs("\\\\", to); break;
@@ -35,8 +23,8 @@ static void quoted(FILE *to, const char *text)
         default:
             if (!n)
                 fputs("\\ufffd", to);
-            else if (*s < 0x20 || *s == 0x7F)
-                fprintf(to, "\\u%04x", *s);
+            else if ((unsigned char)*s < 0x20 || *s == 0x7F)
+                fprintf(to, "\\u%04x", (unsigned)*s);
             else
                 fwrite(s, 1, (size_t)n, to);
         }

@@ -1,5 +1,7 @@
 #include "cli/bench/text.h"
 
+#include "cli/utf8.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -60,30 +62,39 @@ const char *gn_text_bytes(gn_arena *a, double bytes)
 
 /* Escaping ---------------------------------------------------------------------------------------------------------- */
 
-/* Length of the character at s, 0 where it is no UTF-8 (RFC 3629) or a control character but for tab and line feed. */
-static size_t character(const unsigned char *s)
+static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
+
+/* Length of the character at s, 0 where it is no UTF-8 or a control character but for tab and line feed. */
+static size_t character(const char *s)
 {
-    if (s[0] < 0x80) return (s[0] >= ' ' && s[0] != 0x7f) || s[0] == '\t' || s[0] == '\n';
-    size_t n = s[0] >= 0xC2 && s[0] < 0xE0 ? 2 : s[0] >= 0xE0 && s[0] < 0xF0 ? 3 : s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : 0;
-    for (size_t k = 1; k < n; k++)
-        if ((s[k] & 0xC0) != 0x80) return 0;
-    if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
-    if (s[0] == 0xED && s[1] > 0x9F) return 0;
-    if (s[0] == 0xF0 && s[1] < 0x90) return 0;
-    if (s[0] == 0xF4 && s[1] > 0x8F) return 0;
-    return n;
+    bool control = ((unsigned char)*s < ' ' && *s != '\t' && *s != '\n') || *s == 0x7f;
+    return control ? 0 : (size_t)gn_utf8_length(s);
+}
+
+const char *gn_text_fit(gn_arena *a, const char *text, size_t most)
+{
+    gn_buf b = {.arena = a};
+    gn_buf_add(&b, "");
+    for (size_t units = 0; *text;) {
+        size_t n = character(text);
+        units += n == 4 ? 2 : 1;
+        if (units > most) break;
+        gn_buf_addn(&b, n ? text : replacement, n ? n : strlen(replacement));
+        text += n ? n : 1;
+    }
+    return b.p;
 }
 
 /* Character by character; `of` gives what stands for one of a byte, after which other, NULL: itself. */
 static void escape(FILE *to, const char *text, const char *(*of)(char before, char c))
 {
     char before = 0;
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+    for (const char *s = text; *s;) {
         size_t n = character(s);
-        const char *other = n == 1 ? of(before, (char)*s) : NULL;
-        before = (char)*s;
+        const char *other = n == 1 ? of(before, *s) : NULL;
+        before = *s;
         if (n == 0)
-            fputs("\xEF\xBF\xBD", to);
+            fputs(replacement, to);
         else if (other)
             fputs(other, to);
         else

@@ -19,4 +19,7 @@ void gn_text_latex(FILE *to, const char *text);
 void gn_text_markdown(FILE *to, const char *text); /* in a cell of a table */
 void gn_text_csv(FILE *to, const char *text);      /* RFC 4180: quoted where it must be */
 
+/* The same without a format, in the arena: at most `most` characters as UTF-16 counts them, none cut in two. */
+const char *gn_text_fit(gn_arena *a, const char *text, size_t most);
+
 #endif

@@ -3,6 +3,7 @@
 #include "cli/bench/output.h"
 #include "cli/bench/recommend.h"
 #include "cli/bench/tables.h"
+#include "cli/bench/text.h"
 
 #if GNNC_HAVE_XLSX
 
@@ -112,11 +113,8 @@ static void make_formats(writer *w)
 
 enum { HEAD_ROW = 3, TEXT_WIDTH = 24, NUMBER_WIDTH = 13, LABEL_WIDTH = 36, MOST_TEXT = 32767 };
 
-/* A cell of a sheet holds so many characters at most. */
-static const char *fit(const writer *w, const char *text)
-{
-    return strlen(text) > MOST_TEXT ? gn_arena_strndup(w->b->arena, text, MOST_TEXT) : text;
-}
+/* A cell of a sheet holds so many characters at most, and XML no other bytes. */
+static const char *fit(const writer *w, const char *text) { return gn_text_fit(w->b->arena, text, MOST_TEXT); }
 
 static void write_value(writer *w, lxw_worksheet *s, lxw_row_t row, lxw_col_t col, const gn_column *c,
                         const gn_cell *cell)

@@ -1,6 +1,6 @@
 /* Text of bench's reports: numbers for people, and what each format does with characters that mean something to it. */
 /* links: base */
-/* sources: ../../cli/bench/text.c */
+/* sources: ../../cli/bench/text.c ../../cli/utf8.c */
 #include "cli/bench/text.h"
 
 #include <check.h>
@@ -88,6 +88,20 @@ START_TEST(bytes)
 }
 END_TEST
 
+/* For a cell of a sheet: valid text, characters whole, as many as UTF-16 counts. */
+START_TEST(fits)
+{
+    ck_assert_str_eq(gn_text_fit(&arena, "", 3), "");
+    ck_assert_str_eq(gn_text_fit(&arena, "abc", 3), "abc");
+    ck_assert_str_eq(gn_text_fit(&arena, "abcd", 3), "abc");
+    ck_assert_str_eq(gn_text_fit(&arena, "a\xC3\xA9\xC3\xA9", 2), "a\xC3\xA9");
+    ck_assert_str_eq(gn_text_fit(&arena, "\xF0\x9F\x98\x80\xF0\x9F\x98\x80", 3),
+                     "\xF0\x9F\x98\x80"); /* two units each */
+    ck_assert_str_eq(gn_text_fit(&arena, "a\xC3", 9), "a\xEF\xBF\xBD");
+    ck_assert_str_eq(gn_text_fit(&arena, "\x1B[31m\tx\n", 9), "\xEF\xBF\xBD[31m\tx\n");
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("bench_text");
@@ -97,6 +111,7 @@ int main(void)
     tcase_add_test(t, units);
     tcase_add_test(t, formats);
     tcase_add_test(t, bytes);
+    tcase_add_test(t, fits);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

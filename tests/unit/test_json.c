@@ -1,6 +1,6 @@
 /* The JSON writer: what it writes, and that what it writes reads back. */
 /* links: base */
-/* sources: ../../cli/json.c */
+/* sources: ../../cli/json.c ../../cli/utf8.c */
 #include "cli/json.h"
 
 #include <check.h>
