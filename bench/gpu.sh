@@ -11,7 +11,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-} dir=${2:-build-gpu}
 out=${OUT:-$dir/results} device=${DEVICE:-cuda:0} python=${PYTHON:-python3}
-suites="test_cuda_ops test_cuda_loops test_cuda_forward test_cuda_gradient test_cuda_conform test_cuda_session"
+suites="test_cuda_ops test_cuda_loops test_cuda_forward test_cuda_gradient test_cuda_products test_cuda_conform \
+    test_cuda_session"
 failed=0
 
 run() { # run <name> <command>...: its output in a file, its last lines here

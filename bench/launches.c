@@ -51,7 +51,7 @@ static void make(int kind, gn_artifact *a)
     static gn_slot slot[5];
     static gn_launch launch[LAUNCHES];
     static int buf[LAUNCHES][2];
-    static const uint8_t access[] = {GN_WRITES, GN_READS};
+    static const uint8_t access[] = {GN_WRITES, GN_READS}, reads[] = {GN_READS, GN_READS};
     static gn_kernel_fn code[] = {nothing, few};
     for (int k = 0; k < 5; k++)
         slot[k] = (gn_slot){.kind = GN_SLOT_TEMP,
@@ -74,12 +74,11 @@ static void make(int kind, gn_artifact *a)
                                 .n_buf = 2,
                                 .buf = buf[k],
                                 .sym = buf[k],
-                                .access = access,
+                                .access = kind == ALONE && !one ? reads : access,
                                 .trip = {one ? 1 : ROWS, -1, 0},
                                 .step = 1,
                                 .parallel = !one,
                                 .balance_graph = -1};
-        if (kind == ALONE && !one) launch[k].access = (const uint8_t[]){GN_READS, GN_READS};
     }
     *a = (gn_artifact){.name = "launches",
                        .n_slots = 5,

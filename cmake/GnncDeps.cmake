@@ -44,7 +44,8 @@ if(GNNC_XLSX_INCLUDE)
 else()
   message(STATUS "gnnc: no libxlsxwriter: bench writes no workbook")
 endif()
-add_compile_definitions(GNNC_HAVE_XLSX=${GNNC_HAVE_XLSX})
+set_source_files_properties("${CMAKE_SOURCE_DIR}/cli/bench/workbook.c" PROPERTIES COMPILE_DEFINITIONS
+                                                                                GNNC_HAVE_XLSX=${GNNC_HAVE_XLSX})
 
 # LLVM 19 through its C API.  llvm-config also names z3 and libxml2, which only parts use that the C API's users of code
 # generation do not reach; compression (zlib, zstd) is reached by the object file readers.
