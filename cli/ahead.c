@@ -25,6 +25,8 @@ gn_status *gn_cli_wants_ahead(const gn_cli *cli, bool *out)
     if (*out && (o->arch || (o->device && strcmp(o->device, "cpu") != 0)))
         GN_FAIL(GN_ERR_USAGE, "%s: a .o, .a or .so is code for the CPU; text for a device takes --emit",
                 o->arch ? "--arch" : "--device");
+    if (*out && (o->range || (o->dynamic && strcmp(o->dynamic, "true") != 0)))
+        GN_FAIL(GN_ERR_USAGE, "%s: a .o, .a or .so takes graphs of any size", o->range ? "--range" : "--dynamic");
     if (*out && o->header && !strcmp(o->header, o->output))
         GN_FAIL(GN_ERR_USAGE, "--header %s: that is where the code goes", o->header);
     return NULL;

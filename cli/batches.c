@@ -1,4 +1,5 @@
 /* gnnc run --batches: one model on random parts of a graph, each of other sizes. */
+#include "cli/device.h"
 #include "cli/session.h"
 
 #include "base/philox.h"
@@ -227,6 +228,12 @@ gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
     batches z = {.cli = cli};
     gn_session_options o = *options;
     gn_stance stance;
+    gn_cli_device device;
+    GN_TRY(gn_cli_device_of(cli, &device));
+    if (device.cuda)
+        GN_FAIL(GN_ERR_USAGE, "--batches does not go with --device %s: it runs on this processor", cli->opt.device);
+    if (cli->opt.tune_lock)
+        GN_FAIL(GN_ERR_USAGE, "--batches does not go with --tune-lock: choices are of one graph, its graphs are drawn");
     if (cli->opt.predictions || cli->opt.repeat > 0)
         GN_FAIL(GN_ERR_USAGE, "--batches goes with neither --predictions nor --repeat: its graphs are drawn");
     GN_TRY(gn_stance_by_name(cli->opt.stance, &stance));

@@ -41,6 +41,7 @@ gn_status *gn_cli_check_cuda(const gn_cli *cli)
     bool cuda = gn_cli_is_cuda(cli);
     gn_cli_device d;
     GN_TRY(gn_cli_device_of(cli, &d));
+    if (d.any) GN_FAIL(GN_ERR_USAGE, "--device auto: nothing is run here; to compile takes cpu or cuda");
     if (any_stage(cli->opt.emit, cuda ? of_cpu : of_cuda, 3, &which))
         GN_FAIL(GN_ERR_USAGE, "--emit=%s is not of --device %s", which, cuda ? "cuda" : "cpu");
     if (cli->opt.arch && !cuda) GN_FAIL(GN_ERR_USAGE, "--arch goes with --device cuda");

@@ -46,6 +46,16 @@ for what, *args in (
     ("there is no pass 'factr'; did you mean 'factor'?", "opt", r.write("p.gir", "program @p {\n}\n"),
      "--passes", "factr"),
     ("expected sparse=NAME", "opt", r.path("p.gir"), "-D", "dense=x"),
+    # Code for C takes graphs of any size.
+    ("--range: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.o"), "--range", "N in 1..100"),
+    ("--dynamic: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.a"), "--dynamic", "false"),
+    ("--dynamic: a .o, .a or .so takes graphs of any size", GCN, "-o", r.path("none.so"), "--dynamic", "auto"),
+    # Graphs that are drawn run on this processor, as schedules have it.
+    ("--batches does not go with --device cuda", "run", GCN, "--batches", "2", "--device", "cuda"),
+    ("--batches does not go with --device auto", "run", GCN, "--batches", "2", "--device", "auto"),
+    ("--device nonsense: expected cpu, cuda, cuda:N or auto", "run", GCN, "--batches", "2", "--device", "nonsense"),
+    ("--batches does not go with --tune-lock", "run", GCN, "--batches", "2", "--tune-lock", r.path("none.lock")),
+    ("--device auto: nothing is run here; to compile takes cpu or cuda", GCN, "--device", "auto"),
     # Hyperparameters.
     ("`GCN` has no hyperparameter `hiden`; did you mean `hidden`?", "train", GCN, "-D", "hiden=4"),
     ("'hidden' is not name=value", "train", GCN, "-Dhidden"),
