@@ -3,10 +3,12 @@
 #include "cli/bench/output.h"
 #include "cli/bench/tables.h"
 #include "cli/bench/text.h"
+#include "cli/device.h"
 
 #include "driver/build.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -105,11 +107,25 @@ static gn_status *conclude(const gn_bench *b)
             gn_cell_why(b->arena, &b->cells[0]));
 }
 
+/* A cell's cache is empty at first and holds whatever comes: no second folder, no limit. */
+static void own_caches(void)
+{
+    unsetenv("GNNC_CACHE_BASE");
+    unsetenv("GNNC_CACHE_SIZE");
+}
+
 static gn_status *compare(gn_cli *cli, const gn_grid *grid)
 {
     const gn_cli_options *o = &cli->opt;
     gn_bench b = {.cli = cli, .arena = cli->arena, .model = cli->args.p[0], .grid = *grid};
+    gn_cli_device device;
     if (o->cache_dir) GN_FAIL(GN_ERR_USAGE, "--cache-dir: cells have caches of their own, which are empty at first");
+    GN_TRY(gn_cli_device_of(cli, &device));
+    if (device.cuda && grid->dynamic.n > 1)
+        GN_FAIL(GN_ERR_USAGE,
+                "--device %s: one setting of --dynamic alone; several are compared on graphs that change, which run "
+                "on this processor",
+                o->device);
     b.out = o->output ? o->output : folder_for(b.arena, b.model);
     b.eval_only = o->what && !strcmp(o->what, "eval");
     b.compile_only = o->compile_only;
@@ -119,6 +135,7 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
     b.timeout_s = or_else(o->timeout, GN_BENCH_TIMEOUT);
     if (!o->resume && gn_bench_has_results(b.arena, b.out))
         GN_FAIL(GN_ERR_USAGE, "%s holds results already: --resume goes on with them, -o names another folder", b.out);
+    own_caches();
     describe(&b);
     GN_TRY(gn_bench_plan(&b));
     signal(SIGINT, on_signal);
@@ -126,7 +143,7 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
     GN_TRY(gn_bench_run(&b, o->resume, &interrupted));
     GN_TRY(gn_bench_write(&b));
     o->json ? gn_write_results(&b, stdout) : gn_write_recommendations(&b, stdout);
-    if (!gn_has_workbook() && !o->quiet) fputs("no workbook: gnnc was built without libxlsxwriter\n", stderr);
+    if (!gn_has_workbook() && !o->quiet) fprintf(stderr, "no workbook: %s\n", gn_workbook_missing());
     if (!o->quiet) fprintf(stderr, "%s/report.html has charts and tables\n", b.out);
     return conclude(&b);
 }
@@ -157,7 +174,8 @@ const gn_command gn_command_bench = {
     .examples = "  gnnc bench samples/gcn.gnn                                 on the built-in graph\n"
                 "  gnnc bench samples/gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results\n"
                 "  gnnc bench samples/gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results --resume\n"
-                "  gnnc bench samples/gat.gnn --data synthetic:nodes=10000,edges=100000 --timeout 60\n",
+                "  gnnc bench samples/gat.gnn --data synthetic:nodes=10000,edges=100000 --timeout 60\n"
+                "  gnnc bench samples/gcn.gnn --data cora --device cuda --modes default,reduce-overhead\n",
     .min_args = 1,
     .max_args = 1,
     .run = bench,

@@ -351,18 +351,11 @@ static gn_status *explain(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
-    o.train = !cli->opt.what || !strcmp(cli->opt.what, "step");
     o.keep_static = true;
     gn_session *s;
-    gn_status *status = gn_session_new(cli->arena, &o, &s);
-    if (status && !cli->opt.what && gn_status_code(status) == GN_ERR_DATA) { /* no labels: then inference */
-        gn_status_free(status);
-        o.train = false;
-        status = gn_session_new(cli->arena, &o, &s);
-    }
-    if (status) return status;
+    GN_TRY(gn_cli_session_new(cli, &o, &s));
     gn_cli_describe(cli, s);
-    status = report(cli, s);
+    gn_status *status = report(cli, s);
     gn_session_free(s);
     return status;
 }

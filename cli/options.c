@@ -56,16 +56,20 @@ static const gn_option options[] = {
      dynamics},
     {"range", 0, GN_OPTION_STRING, AT(range), MODEL, "SIZES",
      "what they may be, as 'N in 1..100000, E in 0..2000000';\nother graphs are refused"},
-    {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | BENCH | GN_COMMAND_opt, "NAME=VALUE",
-     "set a hyperparameter of the model (opt: sparse=INPUT); repeatable"},
+    {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | BENCH, "NAME=VALUE",
+     "set a hyperparameter of the model; repeatable"},
+    {"define", 'D', GN_OPTION_DEFINE, AT(defines), GN_COMMAND_opt, "NAME=VALUE",
+     "sparse=INPUT: that input is bound as a sparse matrix;\n"
+     "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; repeatable"},
     {"emit", 0, GN_OPTION_CHOICES, AT(emit), GN_COMMAND_compile, "WHAT",
      "print stages, separated by commas, and stop: ast, gir (tensor\nIR), kir (loop IR), llvm, asm, obj; cuda, ptx, "
      "cubin; or dot\n"
      "(the tensor IR as a drawing)",
      emits},
-    {"device", 0, GN_OPTION_STRING, AT(device), GN_COMMAND_compile | GN_COMMAND_train | GN_COMMAND_run, "DEVICE",
-     "where to run: cpu (the default), cuda, cuda:N, or auto, which\nis a GPU where there is one; to compile for cuda "
-     "needs NVRTC,\nbut no GPU"},
+    {"device", 0, GN_OPTION_STRING, AT(device), GN_COMMAND_compile, "DEVICE",
+     "what to compile for: cpu (the default), or cuda, which needs\nNVRTC, but no GPU"},
+    {"device", 0, GN_OPTION_STRING, AT(device), TRAIN | BENCH, "DEVICE",
+     "where to run: cpu (the default), cuda, cuda:N, or auto, which\nis a GPU where there is one"},
     {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile, "SM",
      "of --device cuda: the architecture, sm_80 (the default) or above"},
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune | BENCH, "PROGRAM",

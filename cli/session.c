@@ -65,6 +65,17 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     return defines_of(cli, out);
 }
 
+gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **out)
+{
+    const char *what = cli->opt.what;
+    o->train = !what || !strcmp(what, "step");
+    gn_status *s = gn_session_new(cli->arena, o, out);
+    if (!s || what || gn_status_code(s) != GN_ERR_DATA) return s;
+    gn_status_free(s); /* no labels: then inference; what else may be wrong with the data is said again */
+    o->train = false;
+    return gn_session_new(cli->arena, o, out);
+}
+
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 {
     if (cli->opt.quiet) return;
@@ -76,6 +87,11 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
         fprintf(stderr, "memory: %.1f MB, of which %.1f MB temporaries\n", (double)gn_session_peak_bytes(s) / 1e6,
                 (double)gn_session_memory(s).arena / 1e6);
     if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);
+}
+
+const char *gn_cli_device_name(const gn_session *s)
+{
+    return s->opt.target ? gn_cuda_device_about(s->opt.target->device)->name : "cpu";
 }
 
 static void json_cache(gn_json *j, const gn_session *s)
@@ -106,7 +122,7 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_int(j, "edges", s->data->n_edges);
     gn_json_string(j, "reorder", gn_order_name[s->opt.reorder]);
     gn_json_double(j, "reorder_ms", s->reorder_ms);
-    gn_json_string(j, "device", s->opt.target ? gn_cuda_device_about(s->opt.target->device)->name : "cpu");
+    gn_json_string(j, "device", gn_cli_device_name(s));
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));

@@ -8,6 +8,13 @@
 
 GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out);
 
+/* A session of the program that --what names, o->train as it says; where it names none, of the training step, or of the
+ * forward pass alone where the data has no labels. */
+GN_NODISCARD gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **out);
+
+/* "cpu", or the name of the GPU. */
+const char *gn_cli_device_name(const gn_session *s);
+
 /* opencache.c: the cache of compiled kernels as options and environment want it; cli->cache is NULL where they want none.
  * Warnings, and with -d cache notes, go to standard error. */
 GN_NODISCARD gn_status *gn_cli_open_cache(gn_cli *cli);

@@ -126,7 +126,7 @@ static gn_status *tune(gn_cli *cli)
 {
     gn_session_options o;
     gn_session *s;
-    const char *what = cli->opt.what, *lock = cli->opt.tune_lock;
+    const char *lock = cli->opt.tune_lock;
     if (!cli->args.n) {
         if (!cli->opt.show) GN_FAIL(GN_ERR_USAGE, "'tune' needs a file\n  usage: gnnc %s", gn_command_tune.usage);
         return show_all(cli);
@@ -139,18 +139,11 @@ static gn_status *tune(gn_cli *cli)
     o.tune_lock = NULL;
     o.tune_on = !cli->opt.show;
     o.no_code = cli->opt.show;
-    o.train = !what || !strcmp(what, "step");
     o.keep_static = true;
-    gn_status *status = gn_session_new(cli->arena, &o, &s);
-    if (status && !what && gn_status_code(status) == GN_ERR_DATA) { /* no labels: then inference */
-        gn_status_free(status);
-        o.train = false;
-        status = gn_session_new(cli->arena, &o, &s);
-    }
-    if (status) return status;
+    GN_TRY(gn_cli_session_new(cli, &o, &s));
     gn_cli_describe(cli, s);
     report(cli, s);
-    if (lock && !cli->opt.show) status = gn_tuned_lock_write(s, lock);
+    gn_status *status = lock && !cli->opt.show ? gn_tuned_lock_write(s, lock) : NULL;
     gn_session_free(s);
     return status;
 }

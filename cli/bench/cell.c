@@ -18,6 +18,7 @@ const char *const gn_cell_end_name[GN_CELL_END_COUNT] = {
 #define MEASURED_TEXTS(X)                                                                                              \
     X(model)                                                                                                           \
     X(data)                                                                                                            \
+    X(device)                                                                                                          \
     X(picked)                                                                                                          \
     X(order)                                                                                                           \
     X(code)                                                                                                            \
@@ -76,12 +77,15 @@ void gn_cell_init(gn_cell *c)
     for (size_t k = 0; k < sizeof unknown / sizeof *unknown; k++) *unknown[k] = NAN;
 }
 
+static const char *order_of(const gn_cell *c) { return c->warm.order ? c->warm.order : "none"; }
+
 bool gn_same_program(const gn_cell *a, const gn_cell *b)
 {
     gn_mode m = gn_mode_by_name(a->mode), n = gn_mode_by_name(b->mode);
     if (m == GN_MODE_COUNT || n == GN_MODE_COUNT || gn_modes[m].one_region != gn_modes[n].one_region) return false;
     const char *picked = a->warm.picked ? a->warm.picked : "";
     if (strcmp(picked, b->warm.picked ? b->warm.picked : "") != 0) return false;
+    if (strcmp(order_of(a), order_of(b)) != 0) return false; /* what lies beside what: other times */
     return a->warm.code && b->warm.code && *a->warm.code && !strcmp(a->warm.code, b->warm.code);
 }
 

@@ -33,6 +33,7 @@ typedef struct gn_samples {
 /* What one process measures.  Times and sizes that were not measured are NaN and -1, lists are empty. */
 typedef struct gn_measured {
     const char *model, *data;
+    const char *device; /* that it ran on, "cpu" or a GPU's name */
     const char *order;  /* of nodes: where a search chose another one, random draws are other ones too */
     const char *picked; /* what a search chose, in words; "": nothing */
     const char *code;   /* digest: equal ones are the same kernels */
@@ -89,7 +90,7 @@ typedef struct gn_cell {
 void gn_measured_init(gn_measured *m);
 void gn_cell_init(gn_cell *c);
 
-/* Do both run the same kernels in the same way?  Then what differs between them is noise. */
+/* Do both run the same kernels in the same way, on nodes in the same order?  Then what differs between them is noise. */
 bool gn_same_program(const gn_cell *a, const gn_cell *b);
 
 /* Why it did not end well, in a few words: "timeout: not done after 5 s", and of an error what it said. */

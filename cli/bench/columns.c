@@ -34,6 +34,7 @@ SAYS(of_last_line, c->last_line)
 SAYS(of_id, c->id)
 SAYS(of_picked, ended(c) && c->warm.picked ? c->warm.picked : "")
 SAYS(of_order, ended(c) && c->warm.order && strcmp(c->warm.order, "none") ? c->warm.order : "")
+SAYS(of_device, ended(c) && c->warm.device && strcmp(c->warm.device, "cpu") ? c->warm.device : "")
 SAYS(of_code, ended(c) && c->warm.code ? gn_arena_strndup(b->arena, c->warm.code, 8) : "")
 OF(of_nodes, count(c->warm.nodes, 1))
 OF(of_edges, count(c->warm.edges, 1))
@@ -107,6 +108,7 @@ const gn_column gn_columns[] = {
     {"nodes", "nodes", "", GN_VALUE_COUNT, 0, of_nodes},
     {"edges", "edges", "", GN_VALUE_COUNT, 0, of_edges},
     {"threads", "threads", "", GN_VALUE_COUNT, ALL, of_threads},
+    {"device", "device", "", GN_VALUE_TEXT, SUMMARY | COMPILING, of_device},
     {"mode", "mode", "", GN_VALUE_TEXT, ALL, of_mode},
     {"dynamic", "dynamic", "", GN_VALUE_TEXT, ALL, of_dynamic},
     {"status", "status", "", GN_VALUE_TEXT, ALL, of_status},

@@ -65,8 +65,9 @@ static void gains(gn_cell *c)
     double cold = c->cold.compile_ms, cached = c->warm.compile_ms;
     c->infer_gain = b->infer.median / c->infer.median;
     c->step_gain = b->step.median / c->step.median;
-    c->infer_differs = gn_stats_differ(&b->infer, &c->infer);
-    c->step_differs = gn_stats_differ(&b->step, &c->step);
+    bool same = gn_same_program(b, c);
+    c->infer_differs = !same && gn_stats_differ(&b->infer, &c->infer);
+    c->step_differs = !same && gn_stats_differ(&b->step, &c->step);
     if (c == b) return;
     c->break_even_step = gn_break_even(cold, b->step.median, c->step.median);
     c->break_even_infer = gn_break_even(cold, b->infer.median, c->infer.median);

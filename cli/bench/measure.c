@@ -1,5 +1,6 @@
 /* measure: one cell, in the process that was started for it. */
 #include "cli/bench/bench.h"
+#include "cli/device.h"
 #include "cli/session.h"
 #include "driver/tune.h"
 
@@ -79,7 +80,7 @@ static gn_status *infer(const gn_cli *cli, gn_session *s, gn_measured *m)
         GN_TRY(gn_session_eval(s));
         m->infer_us.x[m->infer_us.n++] = (gn_now_ms() - t0) * 1e3;
     }
-    return NULL;
+    return gn_session_fetch(s);
 }
 
 /* A training step is an epoch: the whole graph is one batch. */
@@ -97,20 +98,11 @@ static gn_status *train(const gn_cli *cli, gn_session *s, gn_measured *m)
         m->losses.x[m->losses.n++] = loss;
     }
     GN_TRY(gn_session_eval(s));
+    GN_TRY(gn_session_fetch(s));
     m->train_acc = gn_session_accuracy(s, s->data->train_mask);
     m->val_acc = gn_session_accuracy(s, s->data->val_mask);
     m->test_acc = gn_session_accuracy(s, s->data->test_mask);
     return NULL;
-}
-
-/* With the training step where there are labels to train with. */
-static gn_status *open_session(gn_cli *cli, gn_session_options *o, gn_session **s)
-{
-    gn_status *status = gn_session_new(cli->arena, o, s);
-    if (!status || !o->train || gn_status_code(status) != GN_ERR_DATA) return status;
-    gn_status_free(status);
-    o->train = false;
-    return gn_session_new(cli->arena, o, s);
 }
 
 static const char *picked_of(const gn_session *s)
@@ -129,6 +121,7 @@ static void describe(const gn_session *s, double setup_ms, gn_measured *m)
     gn_memory memory = gn_session_memory(s);
     m->model = s->model->name;
     m->data = s->data->name;
+    m->device = gn_cli_device_name(s);
     m->code = s->build.code.code;
     m->nodes = s->data->n_nodes;
     m->edges = s->data->n_edges;
@@ -151,8 +144,10 @@ static gn_status *measure(gn_cli *cli, gn_measured *m)
     gn_session *s;
     double t0 = gn_now_ms();
     GN_TRY(gn_cli_session_options(cli, &o));
-    o.train = o.keep_static = !cli->opt.what || strcmp(cli->opt.what, "eval") != 0;
-    GN_TRY(open_session(cli, &o, &s));
+    GN_TRY(gn_cli_open_device(cli));
+    o.target = cli->target;
+    o.keep_static = !cli->opt.what || strcmp(cli->opt.what, "eval") != 0;
+    GN_TRY(gn_cli_session_new(cli, &o, &s));
     describe(s, gn_now_ms() - t0, m);
     gn_status *status = NULL;
     if (!cli->opt.compile_only) {

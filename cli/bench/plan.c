@@ -5,7 +5,9 @@
 #include "driver/build.h"
 #include "driver/code_id.h"
 
+#include <dirent.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -39,6 +41,35 @@ static void add_file(gn_buf *key, const char *name, const char *path)
                   (long)s.st_mtim.tv_nsec);
 }
 
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* Every file that lies in a folder, by name; nothing where there is no such folder. */
+static void add_folder(gn_arena *a, gn_buf *key, const char *path)
+{
+    gn_string_list names = {0};
+    DIR *d = opendir(path);
+    for (const struct dirent *e; d && (e = readdir(d));) GN_PUSH(a, names, gn_arena_strdup(a, e->d_name));
+    if (d) closedir(d);
+    if (names.n) qsort(names.p, names.n, sizeof *names.p, by_name);
+    for (uint32_t k = 0; k < names.n; k++) {
+        const char *file = gn_arena_printf(a, "%s/%s", path, names.p[k]);
+        struct stat s;
+        if (!stat(file, &s) && S_ISREG(s.st_mode)) add_file(key, gn_arena_printf(a, "data %s", file), file);
+    }
+}
+
+/* Of a folder what readers look at: its files and those of its raw/. */
+static void add_data(gn_arena *a, gn_buf *key, const char *path)
+{
+    struct stat s;
+    if (!stat(path, &s) && S_ISDIR(s.st_mode)) {
+        add_folder(a, key, path);
+        add_folder(a, key, gn_arena_printf(a, "%s/raw", path));
+    } else {
+        add_file(key, "data", path);
+    }
+}
+
 static void add_list(gn_buf *key, const char *name, const gn_string_list *list)
 {
     for (uint32_t k = 0; k < list->n; k++) gn_buf_printf(key, "%s %s\n", name, list->p[k]);
@@ -69,10 +100,14 @@ static gn_status *common_key(const gn_bench *b, gn_buf *key)
     add_text(key, "normalize", o->normalize);
     add_text(key, "undirected", o->undirected);
     add_text(key, "reorder", o->reorder);
+    if (o->device && strcmp(o->device, "cpu") != 0) add_text(key, "device", o->device);
     add_text(key, "weights", o->weights);
     if (o->weights) add_file(key, "weights", o->weights);
     gn_buf_printf(key, "split %" PRId64 "\nseed %" PRId64 "\n", o->split, o->seed);
-    gn_buf_printf(key, "measure %s%s\n", b->eval_only ? "inference" : "training",
+    gn_buf_printf(key, "measure %s%s\n",
+                  b->eval_only ? "inference"
+                  : o->what    ? "training"
+                               : "training where there are labels",
                   b->compile_only ? ", compilation alone" : "");
     gn_buf_printf(key, "warmup %" PRId64 "\nrepeat %" PRId64 "\nepochs %" PRId64 "\n", b->warmup, b->repeat, b->epochs);
     if (o->tune_budget >= 0) gn_buf_printf(key, "tune-budget %.9g\n", o->tune_budget);
@@ -88,7 +123,7 @@ static void finish(const gn_bench *b, gn_cell *c, const char *common)
     char hex[GN_SHA256_HEX + 1];
     gn_buf_add(&key, common);
     gn_buf_printf(&key, "data %s\n", c->data);
-    if (*c->data) add_file(&key, "data", c->data);
+    if (*c->data) add_data(b->arena, &key, c->data);
     gn_buf_printf(&key, "mode %s\ndynamic %s\nthreads %" PRId64 "\n", c->mode, c->dynamic, c->threads);
     gn_sha256_of(key.p, key.n, digest);
     gn_sha256_hex(digest, hex);

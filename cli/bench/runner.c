@@ -95,6 +95,7 @@ static void add_settings(command *m, const runner *r, const gn_cell *c)
     add_option(m, "normalize-features", o->normalize);
     add_option(m, "undirected", o->undirected);
     add_option(m, "reorder", o->reorder);
+    add_option(m, "device", o->device);
     add_option(m, "weights", o->weights);
     if (o->tune_budget >= 0) add_option(m, "tune-budget", gn_arena_printf(r->b->arena, "%.9g", o->tune_budget));
     add_count(m, "split", o->split);
@@ -327,7 +328,7 @@ static void say_end(const runner *r, const gn_cell *c)
 
 /* Resuming ---------------------------------------------------------------------------------------------------------- */
 
-static void reopen(gn_cell *c)
+static void reopen(gn_cell *c, int64_t timeout_s)
 {
     gn_cell fresh;
     gn_cell_init(&fresh);
@@ -338,6 +339,7 @@ static void reopen(gn_cell *c)
     fresh.key = c->key;
     fresh.id = c->id;
     fresh.is_baseline = c->is_baseline;
+    fresh.timeout_s = timeout_s;
     *c = fresh;
 }
 
@@ -354,19 +356,21 @@ static gn_status *take_over(runner *r)
             gn_status_free(s);
             same = false;
         }
-        if (!same || (c->end == GN_CELL_TIMEOUT && c->timeout_s < b->timeout_s)) reopen(c);
-        c->timeout_s = c->end == GN_CELL_OPEN ? b->timeout_s : c->timeout_s;
+        if (!same || (c->end == GN_CELL_TIMEOUT && c->timeout_s < b->timeout_s)) reopen(c, b->timeout_s);
         found += c->end != GN_CELL_OPEN;
     }
     if (!b->cli->opt.quiet) fprintf(stderr, "%d of %d cells are there already\n", found, b->n_cells);
+    /* A cell that ended while its baseline had not has been compared with nothing. */
+    for (int k = 0; k < b->n_cells && !b->compile_only; k++) {
+        gn_cell *c = &b->cells[k], *base = baseline_of(r, c);
+        bool open = base && (base->end == GN_CELL_OK || base->end == GN_CELL_OPEN);
+        if (c->end == GN_CELL_OK && c != base && open && isnan(c->logits_diff)) reopen(c, b->timeout_s);
+    }
     /* An open cell needs its baseline's outputs. */
     for (int k = 0; k < b->n_cells && !b->compile_only; k++) {
         gn_cell *base = baseline_of(r, &b->cells[k]);
         if (b->cells[k].end != GN_CELL_OPEN || !base || base->end != GN_CELL_OK) continue;
-        if (access(path_of(r, base, GN_BENCH_OUTPUTS), R_OK)) {
-            reopen(base);
-            base->timeout_s = b->timeout_s;
-        }
+        if (access(path_of(r, base, GN_BENCH_OUTPUTS), R_OK)) reopen(base, b->timeout_s);
     }
     return NULL;
 }

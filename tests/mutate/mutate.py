@@ -45,7 +45,8 @@ LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN
 AHEAD = (("test_aot", {}), ("aot", {}))
 ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}), ("test_bench_grid", {}),
-                    ("test_bench_writers", {}), ("test_bench_child", {})), False),
+                    ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
+     False),
     ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
     ("src/driver/tune", (("test_tune", {}),), True),
     ("src/driver/code.c", (("test_code_cache", {}),), True),

@@ -214,6 +214,14 @@ START_TEST(same_program)
     bench.cells[2].warm.picked = "step: 1 thread";
     ck_assert(!gn_same_program(d, m));
     bench.cells[2].warm.picked = "";
+    bench.cells[2].warm.order = "rcm"; /* the same kernels on nodes in another order: what was measured counts */
+    ck_assert(!gn_same_program(d, m));
+    ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "max-autotune-no-cudagraphs");
+    bench.cells[1].warm.order = "rcm";
+    ck_assert(gn_same_program(d, m));
+    bench.cells[1].warm.order = "none"; /* as one of which it is not said */
+    bench.cells[2].warm.order = NULL;
+    ck_assert(gn_same_program(d, m));
     const gn_cell *r = add("reduce-overhead", 90, 50, "same");
     ck_assert(!gn_same_program(d, r));
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "reduce-overhead");
@@ -222,6 +230,20 @@ START_TEST(same_program)
     ck_assert_str_eq(p[gn_best_of(peers(p), p, false)]->mode, "default");
     const gn_cell *none = add("max-autotune", 90, 50, "");
     ck_assert(!gn_same_program(none, none));
+}
+END_TEST
+
+/* As programs go, so go gains: the baseline's own program is not told apart from it, whatever was measured. */
+START_TEST(same_as_the_baseline)
+{
+    gn_cell *e = add("eager", 20, 1000, "same");
+    const gn_cell *d = add("default", 90, 100, "same"), *m = add("max-autotune", 90, 100, "other");
+    gn_bench_compare(&bench);
+    ck_assert(!d->step_differs && !d->infer_differs);
+    ck_assert(m->step_differs && m->infer_differs);
+    e->warm.order = "rcm";
+    gn_bench_compare(&bench);
+    ck_assert(d->step_differs && d->infer_differs);
 }
 END_TEST
 
@@ -332,6 +354,7 @@ int main(void)
     tcase_add_test(t, fastest);
     tcase_add_test(t, simplest_of_equals);
     tcase_add_test(t, same_program);
+    tcase_add_test(t, same_as_the_baseline);
     tcase_add_test(t, cheapest_by_steps);
     tcase_add_test(t, dearer_is_never_cheapest);
     tcase_add_test(t, files);

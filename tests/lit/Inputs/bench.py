@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,10 +13,12 @@ import time
 import xml.dom.minidom
 import zipfile
 
+import files as files_of
 import runs
 
 r = runs.Runs()
 GCN = os.path.join(runs.SAMPLES, "gcn.gnn")
+SMALL = r.write("m.gnn", "model M() (g: graph, x: node[F]) -> node[4] {\n  lin = Linear(4)\n  return lin(x)\n}\n")
 QUICK = ("--repeat", "6", "--epochs", "6", "--warmup", "1")
 FILES = {"config.json", "results.json", "results.csv", "tables.tex", "tables.md", "recommendations.txt", "report.html"}
 
@@ -61,9 +64,13 @@ class Page(html.parser.HTMLParser):
             self.titles.append(data)
 
 
-# The built-in graph, two modes, two numbers of threads.
+# The built-in graph, two modes, two numbers of threads.  What the environment says of caches is not the cells': neither
+# kernels that are there nor a limit that nothing fits.
 out = r.path("karate")
+r.works("train", GCN, "-q", "--epochs", "1", "--cache-dir", r.path("base"))
+os.environ.update(GNNC_CACHE_BASE=r.path("base"), GNNC_CACHE_SIZE="1K")
 text = r.works("bench", GCN, "-o", out, "--modes", "eager,default", "--threads", "1,2")
+del os.environ["GNNC_CACHE_BASE"], os.environ["GNNC_CACHE_SIZE"]
 check("Long training: " in text and "Serving: " in text, f"no recommendations: {text}")
 check(files(out) == FILES, f"files: {files(out)}")
 rows = cells(out)
@@ -118,6 +125,17 @@ check([c["warm"] for c in cells(out)] == [c["warm"] for c in rows], "resume: oth
 more = r.run("bench", GCN, "-o", out, "--modes", "eager,default,2", "--threads", "1", "--resume")
 check(b"2 of 3 cells are there already" in more.stderr and more.stderr.count(b"\n[") == 2, f"one more: {more.stderr}")
 check([c["status"] for c in cells(out)] == ["ok"] * 3, "one more")
+# A baseline that ended badly and runs again: what ended well without it is run again, too, and compared.
+for c in cells(out):
+    with open(os.path.join(out, "cells", c["id"] + ".json"), encoding="utf-8") as f:
+        kept = json.load(f)
+    kept.update({"against": None}, **({"status": "timeout", "timeout_s": 1} if c["mode"] == "eager" else {}))
+    with open(os.path.join(out, "cells", c["id"] + ".json"), "w", encoding="utf-8") as f:
+        json.dump(kept, f)
+late = r.run("bench", GCN, "-o", out, "--modes", "eager,default", "--threads", "1", "--resume")
+check(b"1 of 2 cells are there already" in late.stderr, f"a baseline that is late: {late.stderr}")
+check([c["status"] for c in cells(out)] == ["ok"] * 2, "a baseline that is late")
+check(cells(out)[1]["against"]["logits_diff"] is not None, "a baseline that is late: not compared")
 other = r.run("bench", GCN, "-o", out, "--modes", "eager", "--threads", "1", "-D", "hidden=8", "--resume", *QUICK)
 check(b"0 of 1 cells are there already" in other.stderr, f"other settings: {other.stderr}")
 
@@ -171,6 +189,46 @@ check(all(c["status"] == "ok" and c["infer_us"] is None and c["warm"]["compile_m
 # --json prints what results.json holds.
 text = r.works("bench", GCN, "-o", out, "--compile-only", "--modes", "eager,default", "--threads", "1", "--resume", "--json", "-q")
 check(json.loads(text)["cells"] == cells(out), "--json")
+
+
+# Data without labels: inference alone, but where a training step is asked for.
+files_of.write_npz(r.path("plain.npz"), {"edge_index": ("q", (2, 2), [0, 1, 1, 0]), "x": ("f", (2, 2), [1, 0, 0, 1])})
+out = r.path("plain")
+r.works("bench", SMALL, "-o", out, "--data", r.path("plain.npz"), "--modes", "eager", "--threads", "1", *QUICK)
+check([(c["status"], c["step_us"]) for c in cells(out)] == [("ok", None)], f"no labels: {cells(out)[0]['reason']}")
+end = r.run("bench", SMALL, "-o", out, "--data", r.path("plain.npz"), "--modes", "eager", "--threads", "1", "--what", "step",
+            "--resume", *QUICK)
+check(end.returncode == 1 and "has no labels" in cells(out)[0]["reason"], f"no labels, a step: {end.stderr}")
+
+# A device that is not there is a row with its reason; auto does without.
+os.environ["GNNC_CUDA_DRIVER"] = "/nowhere/libcuda.so.1"
+out = r.path("device")
+end = r.run("bench", SMALL, "-o", out, "--modes", "eager,default", "--threads", "1", "--device", "cuda", *QUICK)
+check(end.returncode == 4, f"no device: exit status {end.returncode}, {end.stderr}")
+check([c["status"] for c in cells(out)] == ["error"] * 2, f"no device: {[c['status'] for c in cells(out)]}")
+check("the CUDA driver cannot be loaded: /nowhere/libcuda.so.1" in cells(out)[1]["reason"], f"no device: {cells(out)[1]['reason']}")
+r.works("bench", SMALL, "-o", out, "--modes", "eager", "--threads", "1", "--device", "auto", "--resume", *QUICK)
+check([(c["status"], c["warm"]["device"]) for c in cells(out)] == [("ok", "cpu")], "--device auto")
+check(json.load(open(os.path.join(out, "config.json"), encoding="utf-8"))["device"] == "auto", "the device in config.json")
+del os.environ["GNNC_CUDA_DRIVER"]
+
+# Names of any bytes and any length: files stay what they are, the workbook's sheets XML with whole characters.
+strange = os.path.join(r.folder.encode(), b"m\xff.gnn")
+shutil.copy(SMALL, strange)
+long_name = "x" + "\u00e9" * 40000
+out = r.path("strange")
+subprocess.run([r.gnnc, "bench", strange, "-o", out, "--data", long_name + ",nowhere", "--modes", "eager", "--threads", "1"],
+               capture_output=True, timeout=300, check=False)
+check(cells(out)[0]["data"] == long_name, "a long name in results.json")
+if os.path.exists(os.path.join(out, "report.xlsx")):
+    book = zipfile.ZipFile(os.path.join(out, "report.xlsx"))
+    texts = []
+    for name in book.namelist():
+        if name.endswith((".xml", ".rels")):
+            texts += [t.firstChild.data for t in xml.dom.minidom.parseString(book.read(name)).getElementsByTagName("t")
+                      if t.firstChild]
+    check(long_name[:32767] in texts, "a long name in the workbook")
+    check(any(t.endswith("m\ufffd.gnn") for t in texts), "bytes that are no text in the workbook")
 
 
 def processes_of(pid):
@@ -253,6 +311,8 @@ for what, *args in (
     ("--repeat: 0 is below 1", "--repeat", "0"),
     ("--cache-dir: cells have caches of their own", "--cache-dir", r.path("cache")),
     ("--cell measures one cell", "--cell", r.path("cell"), "--modes", "eager,default"),
+    ("--device cude: expected cpu, cuda, cuda:N or auto; did you mean 'cuda'?", "--device", "cude"),
+    ("--device cuda: one setting of --dynamic alone", "--device", "cuda", "--dynamic", "true,false"),
     ("'bench' takes no option --mode; it belongs to", "--mode", "eager"),
 ):
     r.fails(2, what, "bench", GCN, "-o", r.path("none"), *args)

@@ -1,0 +1,120 @@
+/* Cells of a grid by their keys: what a measurement depends on, so that --resume takes nothing over that has changed. */
+#include "cli/bench/bench.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static gn_arena arena;
+static gn_cli cli;
+static char folder[64];
+
+static const char *in_folder(const char *name) { return gn_arena_printf(&arena, "%s/%s", folder, name); }
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(in_folder(name), "a");
+    ck_assert_ptr_nonnull(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void setup(void)
+{
+    gn_arena_init(&arena);
+    cli = (gn_cli){.arena = &arena};
+    gn_cli_options_init(&cli.opt);
+    strcpy(folder, "/tmp/gnnc-plan-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    put("m.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n  return lin(x)\n}\n");
+    ck_assert_int_eq(mkdir(in_folder("data"), 0777), 0);
+    ck_assert_int_eq(mkdir(in_folder("data/raw"), 0777), 0);
+    put("data/b", "b");
+    put("data/a", "a");
+    put("data/raw/c", "c");
+}
+
+static void teardown(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    gn_arena_free(&arena);
+}
+
+/* Of the one cell on the folder's data. */
+static gn_cell *planned(void)
+{
+    gn_bench *b = GN_NEW(&arena, gn_bench);
+    gn_grid_text t = {.data = in_folder("data"), .modes = "eager", .threads = "1"};
+    *b = (gn_bench){.cli = &cli, .arena = &arena, .model = in_folder("m.gnn")};
+    ck_assert_ptr_null(gn_grid_parse(&arena, &t, &b->grid));
+    ck_assert_ptr_null(gn_bench_plan(b));
+    ck_assert_int_eq(b->n_cells, 1);
+    return &b->cells[0];
+}
+
+static void changed(gn_cell **was, bool want)
+{
+    gn_cell *is = planned();
+    ck_assert_int_eq(strcmp(is->key, (*was)->key) != 0, want);
+    ck_assert_int_eq(strcmp(is->id, (*was)->id) != 0, want);
+    *was = is;
+}
+
+/* A folder's files and those of its raw/ are its data, in whatever order the system lists them. */
+START_TEST(folders)
+{
+    gn_cell *c = planned();
+    const char *a = strstr(c->key, "data/a size 1 "), *b = strstr(c->key, "data/b size 1 ");
+    ck_assert(a && b && a < b && strstr(b, "data/raw/c size 1 "));
+    changed(&c, false);
+    put("data/a", "more");
+    changed(&c, true);
+    put("data/raw/c", "more");
+    changed(&c, true);
+    put("data/raw/d", "");
+    changed(&c, true);
+    ck_assert_int_eq(rename(in_folder("data/b"), in_folder("data/e")), 0);
+    changed(&c, true);
+    ck_assert_int_eq(mkdir(in_folder("data/results"), 0777), 0); /* what no reader looks at */
+    put("data/results/f", "f");
+    changed(&c, false);
+}
+END_TEST
+
+START_TEST(models)
+{
+    gn_cell *c = planned();
+    put("m.gnn", "# a comment\n");
+    changed(&c, true);
+}
+END_TEST
+
+START_TEST(devices)
+{
+    gn_cell *c = planned();
+    cli.opt.device = "cpu";
+    changed(&c, false);
+    cli.opt.device = "cuda";
+    changed(&c, true);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("bench_plan");
+    TCase *t = tcase_create("plan");
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_test(t, folders);
+    tcase_add_test(t, models);
+    tcase_add_test(t, devices);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
