@@ -149,6 +149,17 @@ START_TEST(wide_indices)
             got = infer(broad.run, w.n);
             gnnc_run_describe(broad.run, &again);
             ck_assert_int_eq(info.bindings, again.bindings);
+            if (k == 1) { /* x of one non-zero, in the first row */
+                int64_t row[30] = {0};
+                for (int v = 0; v < w.n; v++) row[v + 1] = 1;
+                ok(gnnc_run_bind_csr(narrow.run, w.n, row, &(int32_t){2}, NULL));
+                ok(gnnc_run_bind_csr(broad.run, w.n, row, &(int32_t){2}, NULL));
+                float *a = infer(narrow.run, w.n), *b = infer(broad.run, w.n);
+                for (int i = 0; i < w.n * C; i++) ck_assert(a[i] - b[i] < 1e-5f && b[i] - a[i] < 1e-5f);
+                ck_assert(memcmp(a, want, (size_t)w.n * C * sizeof *a) != 0);
+                free(a);
+                free(b);
+            }
             free(got);
             free(want);
             end_world(&w); /* runs hold what they need of the graph */

@@ -344,22 +344,22 @@ END_TEST
 /* Back to a matrix: what stands twice is added, what the pattern does not have is 0. */
 START_TEST(dense_again)
 {
-    static const int64_t ptr[] = {0, 3, 3, 5};
-    static const int32_t col[] = {1, 0, 1, 2, 2};
-    static const float val[] = {1.5f, -2, 4, 3, -3}, want[9] = {-2, 5.5f, 0, 0, 0, 0, 0, 0, 0};
+    static const int64_t ptr[] = {0, 3, 3, 6};
+    static const int32_t col[] = {1, 0, 1, 2, 2, 1};
+    static const float val[] = {1.5f, -2, 4, 3, -3, 7}, want[9] = {-2, 5.5f, 0, 0, 0, 0, 0, 7, 0};
     for (int w = 0; w < 2; w++) {
         float x[9];
         gn_graph *g;
         ok(gn_graph_from_csr(w ? GN_I64 : GN_I32, 3, 3, ptr, col, val, &g));
         ck_assert_int_eq(g->index, w ? GN_I64 : GN_I32);
-        ck_assert_int_eq(g->n_edge, 3); /* of which one is 0 */
+        ck_assert_int_eq(g->n_edge, 4); /* of which one is 0 */
         memset(x, 0xff, sizeof x);
         gn_graph_to_dense(g, x);
         ck_assert_mem_eq(x, want, sizeof x);
         gn_graph_free(g);
         ok(gn_graph_from_dense(w ? GN_I64 : GN_I32, 3, 3, want, &g));
         ck_assert_int_eq(g->index, w ? GN_I64 : GN_I32);
-        ck_assert_int_eq(g->n_edge, 2);
+        ck_assert_int_eq(g->n_edge, 3);
         gn_graph_to_dense(g, x);
         ck_assert_mem_eq(x, want, sizeof x);
         gn_graph_free(g);
