@@ -4,6 +4,7 @@
  *   clang -O3 -march=native -ffp-contract=off -Isrc -I. bench/kernels.c <build>/libgnnc_{codegen,runtime,ir,base}.a <LLVM> -lm
  *
  * `kernels <name>` runs rows whose name begins so; `kernels <name> asm` prints the code instead. */
+#include "base/clock.h"
 #include "base/philox.h"
 #include "base/squares.h"
 #include "codegen/backend.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef float v16 __attribute__((vector_size(64), aligned(4)));
 
@@ -20,12 +20,7 @@ static gn_arena arena;
 static const char *wanted = "";
 static bool show_asm;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static double now(void) { return (double)gn_now_ns() * 1e-9; }
 
 static int by_value(const void *a, const void *b)
 {

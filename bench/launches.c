@@ -3,12 +3,12 @@
  *
  * chain: each reads what all threads wrote just before.  mixed: every second launch is one thread's alone, and reads what
  * the other ones made.  alone: shared launches that have nothing to do with what lies between them, one thread's. */
+#include "base/clock.h"
 #include "runtime/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LAUNCHES = 64, ROWS = 32768, RUNS = 300, TRIES = 7 };
 
@@ -22,13 +22,6 @@ static void few(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
 {
     (void)sym;
     ((volatile float *)buf[0])[lo % 16] = (float)hi;
-}
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
 static int by_value(const void *a, const void *b)
@@ -93,9 +86,9 @@ static double measure(gn_instance *in)
 {
     double ns[TRIES];
     for (int t = 0; t < TRIES; t++) {
-        double t0 = now_ns();
+        int64_t t0 = gn_now_ns();
         for (int k = 0; k < RUNS; k++) gn_instance_run(in);
-        ns[t] = (now_ns() - t0) / (double)(RUNS * LAUNCHES);
+        ns[t] = (double)(gn_now_ns() - t0) / (double)(RUNS * LAUNCHES);
     }
     qsort(ns, TRIES, sizeof *ns, by_value);
     return ns[TRIES / 2];

@@ -1,10 +1,11 @@
 /* Instances: their life, running them, and what can be asked of one. */
 #include "runtime/instance.h"
+
+#include "base/clock.h"
 #include "runtime/memory.h"
 #include "runtime/region.h"
 
 #include <string.h>
-#include <time.h>
 
 /* Running ---------------------------------------------------------------------------------------------------------- */
 
@@ -25,19 +26,12 @@ static inline void run_launch(gn_pool *pool, gn_ready *r)
     }
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static void run_timed(gn_instance *in)
 {
-    int64_t before = now_ns();
+    int64_t before = gn_now_ns();
     for (int k = 0; k < in->artifact->n_launches; k++) {
         run_launch(in->pool, &in->ready[k]);
-        int64_t after = now_ns();
+        int64_t after = gn_now_ns();
         in->ns[k] += after - before;
         before = after;
     }

@@ -1,7 +1,8 @@
 #include "runtime/pair.h"
 
+#include "base/clock.h"
+
 #include <string.h>
-#include <time.h>
 
 bool gn_artifact_reads(const gn_artifact *a, gn_slot_kind kind, const char *name)
 {
@@ -26,13 +27,6 @@ bool gn_artifact_reads_pattern(const gn_artifact *a)
 
 int gn_pair_kept(const gn_artifact *ahead) { return ahead ? ahead->n_slots : 0; }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 /* Binds what was computed ahead, behind the n tensors that there are; how many there are then. */
 static int bind_kept(const gn_artifact *ahead, const gn_instance *in, int n, gn_binding *tensors)
 {
@@ -52,7 +46,7 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
 {
     *out = (gn_pair){0};
     if (ahead) {
-        double t0 = now_ms();
+        double t0 = gn_now_ms();
         GN_TRY(gn_instance_new(ahead, n_graphs, graphs, n, tensors, pool, like, &out->ahead));
         gn_instance_run(out->ahead);
         gn_status *failed = gn_instance_check(out->ahead);
@@ -61,7 +55,7 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
             return failed;
         }
         n = bind_kept(ahead, out->ahead, n, tensors);
-        out->ahead_ms = now_ms() - t0;
+        out->ahead_ms = gn_now_ms() - t0;
     }
     gn_status *s =
         gn_instance_new(code, n_graphs, graphs, n, tensors, pool, out->ahead ? out->ahead : like, &out->instance);

@@ -11,6 +11,8 @@
  * Sleeping: a worker counts itself in `asleep` and looks at `loops` once more; the caller counts `loops` up and then looks
  * at `asleep`.  Both in the one order of sequentially consistent operations, so one of them sees the other. */
 #include "runtime/threads.h"
+
+#include "base/clock.h"
 #include "runtime/memory.h"
 
 #include <pthread.h>
@@ -18,7 +20,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SPIN_NS = 50000, SPINS_A_LOOK = 32 /* pauses between two looks at the clock */ };
@@ -63,13 +64,6 @@ static inline void relax(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 int gn_cores(void)
@@ -145,7 +139,7 @@ static inline bool spin(const part *m, bool (*ready)(const part *))
             if (ready(m)) return true;
             relax();
         }
-        int64_t now = now_ns();
+        int64_t now = gn_now_ns();
         if (!end) end = now + ns;
         if (now >= end) return false;
     }
@@ -278,7 +272,7 @@ bool gn_team_wait(gn_pool *p, gn_point *at, int64_t n, int64_t ns)
             if (atomic_load_explicit(&at->n, memory_order_acquire) >= n) return true;
             relax();
         }
-        int64_t now = now_ns();
+        int64_t now = gn_now_ns();
         if (!end) end = now + most;
         if (now >= end) break;
     }

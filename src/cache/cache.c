@@ -1,6 +1,7 @@
 /* See cache.h: memory, then the directory, then the base. */
 #include "cache/cache.h"
 
+#include "base/clock.h"
 #include "cache/cache_impl.h"
 
 #include <stdio.h>
@@ -208,13 +209,11 @@ bool gn_claims_try(gn_claims *m, const gn_key *k)
 
 void gn_claims_wait(gn_claims *m, const gn_key *k)
 {
-    struct timespec t0, t;
     if (!m) return;
-    clock_gettime(CLOCK_MONOTONIC, &t0);
+    int64_t t0 = gn_now_ns();
     for (int64_t gone = 0; m->patience_ms > gone && gn_lock_busy(m->fd, byte_of(k));) {
         nanosleep(&(struct timespec){.tv_nsec = POLL_US * 1000}, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        gone = (t.tv_sec - t0.tv_sec) * 1000 + (t.tv_nsec - t0.tv_nsec) / 1000000;
+        gone = (gn_now_ns() - t0) / 1000000;
         if (gone >= m->patience_ms) m->patience_ms = 0;
     }
 }

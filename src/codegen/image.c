@@ -1,20 +1,13 @@
 /* Images: loaded code, wherever its objects came from. */
+#include "base/clock.h"
 #include "codegen/backend.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 struct gn_image {
     gn_object *object;
     gn_code_object kept;
 };
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static gn_status *finish(gn_image *image, gn_status *s, double t0, gn_image **out, gn_codegen_stats *stats)
 {
@@ -22,7 +15,7 @@ static gn_status *finish(gn_image *image, gn_status *s, double t0, gn_image **ou
         gn_image_free(image);
         return s;
     }
-    stats->load_ms += now_ms() - t0;
+    stats->load_ms += gn_now_ms() - t0;
     stats->code_bytes += (int64_t)gn_object_code_bytes(image->object);
     *out = image;
     return NULL;
@@ -30,7 +23,7 @@ static gn_status *finish(gn_image *image, gn_status *s, double t0, gn_image **ou
 
 gn_status *gn_image_take(gn_code_object object, gn_image **out, gn_codegen_stats *stats)
 {
-    double t0 = now_ms();
+    double t0 = gn_now_ms();
     *out = NULL;
     gn_image *image = calloc(1, sizeof *image);
     if (!image) {
@@ -43,7 +36,7 @@ gn_status *gn_image_take(gn_code_object object, gn_image **out, gn_codegen_stats
 
 gn_status *gn_image_join(int n, const gn_code_object *objects, gn_image **out, gn_codegen_stats *stats)
 {
-    double t0 = now_ms();
+    double t0 = gn_now_ms();
     *out = NULL;
     gn_image *image = calloc(1, sizeof *image);
     if (!image) GN_FAIL(GN_ERR_NOMEM, "no memory for an image");

@@ -1,14 +1,5 @@
 #include "driver/compile.h"
 
-#include <time.h>
-
-double gn_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static void collect_kernels(gn_arena *a, gn_compiled *c)
 {
     c->kernels = GN_NEW_N(a, const kir_kernel *, c->low->launches.n + 1);

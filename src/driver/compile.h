@@ -2,6 +2,7 @@
 #ifndef GN_DRIVER_COMPILE_H
 #define GN_DRIVER_COMPILE_H
 
+#include "base/clock.h"
 #include "codegen/backend.h"
 #include "passes/passes.h"
 #include "passes/tuning.h"
@@ -68,7 +69,5 @@ void gn_order_launches(gn_arena *a, lowered *low);
 
 /* assemble.c: launches over values to an artifact over slots.  balance: threads share out rows by their edges. */
 GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, bool balance, gn_artifact **out);
-
-double gn_now_ms(void); /* monotonic */
 
 #endif

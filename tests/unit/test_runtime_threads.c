@@ -1,5 +1,6 @@
 /* The thread pool: every iteration once, for any number of threads, awake or asleep. */
 /* links: base runtime */
+#include "base/clock.h"
 #include "runtime/threads.h"
 #include "runtime_check.h"
 
@@ -90,20 +91,13 @@ static void bump(void *ctx, int64_t lo, int64_t hi)
     for (int64_t i = lo; i < hi; i++) count[i]++;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Loops that follow each other at once, so that late workers of one meet the next; a busy machine may do with fewer. */
 static void stress(int threads, int64_t spin_ns, int loops)
 {
     gn_pool *pool = pool_of(threads);
     if (spin_ns >= 0) gn_pool_set_spin(pool, spin_ns);
-    int64_t count[7] = {0}, want[7] = {0}, end = now_ms() + 4000;
-    for (int k = 0; k < loops && (k % 64 || now_ms() < end); k++) {
+    int64_t count[7] = {0}, want[7] = {0}, end = gn_now_ns() + 4000000000;
+    for (int k = 0; k < loops && (k % 64 || gn_now_ns() < end); k++) {
         int64_t n = 1 + k % 7;
         gn_pool_run(pool, n, 1 + k % 3, bump, count);
         for (int64_t i = 0; i < n; i++) want[i]++;

@@ -1,6 +1,7 @@
 /* Kernels to modules, modules to object code: one LLVM context a worker.  Its kernels are one module, and the workers'
  * objects are put one after another (runtime/loader.h takes them so); or each kernel is a module and an object of its own,
  * to be kept. */
+#include "base/clock.h"
 #include "codegen/backend.h"
 #include "codegen/cpu/emit.h"
 
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MAX_THREADS = 64, OBJECT_ALIGN = 64 };
 
@@ -39,13 +39,6 @@ typedef struct job {
     gn_codegen_stats stats;
     char message[256]; /* LLVM's last error */
 } job;
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
 {
@@ -135,17 +128,17 @@ static gn_status *steps(job *j, gn_arena *a, LLVMModuleRef mod, LLVMTargetMachin
     LLVMSetTarget(mod, triple);
     LLVMDisposeTargetData(layout);
     LLVMDisposeMessage(triple);
-    double t0 = now_ms();
+    double t0 = gn_now_ms();
     GN_TRY(build(j, a, mod, only));
-    double t1 = now_ms();
+    double t1 = gn_now_ms();
     GN_TRY(verify(mod));
-    double t2 = now_ms();
+    double t2 = gn_now_ms();
     GN_TRY(optimise(j, mod, machine));
-    double t3 = now_ms();
+    double t3 = gn_now_ms();
     GN_TRY(write_code(j, mod, machine));
     j->stats.build_ms += t1 - t0;
     j->stats.optimise_ms += t3 - t2;
-    j->stats.emit_ms += now_ms() - t3;
+    j->stats.emit_ms += gn_now_ms() - t3;
     return NULL;
 }
 
