@@ -16,9 +16,7 @@ static gn_status *unknown_pass(const char *name)
     for (int k = 0; k < gn_pass_count && n < 60; k++) names[n++] = gn_passes[k].name;
     names[n++] = "fuse";
     names[n++] = "lower";
-    const char *near = gn_nearest(name, names, n);
-    GN_FAIL(GN_ERR_USAGE, "--passes: there is no pass '%s'%s%s%s", name, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "--passes: there is no pass '%s'%s", name, gn_did_you_mean(name, names, n).text);
 }
 
 static gn_status *read_levels(const char *text, int *out)

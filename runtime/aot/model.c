@@ -41,9 +41,8 @@ gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name
     if (n > MOST) n = MOST;
     for (int k = 0; k < n; k++)
         names[k] = kind == 0 ? g->inputs[k].name : kind == 1 ? g->outputs[k].name : g->weights[k].name;
-    const char *near = gn_nearest(name, names, (size_t)n);
-    return GN_ERROR(GN_ERR_USAGE, "model %s has no %s '%s'%s%s%s", g->model, what, name, near ? "; did you mean '" : "",
-                    near ? near : "", near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "model %s has no %s '%s'%s", g->model, what, name,
+            gn_did_you_mean(name, names, (size_t)n).text);
 }
 
 /* Life -------------------------------------------------------------------------------------------------------------- */

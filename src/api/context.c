@@ -49,11 +49,8 @@ static gn_status *read_topics(gnnc_context *c, const char *topics)
         size_t n = strcspn(p, ",");
         snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), p);
         bool cache = !strcmp(name, names[0]), recompiles = !strcmp(name, names[1]);
-        if (!cache && !recompiles) {
-            const char *near = gn_nearest(name, names, 2);
-            GN_FAIL(GN_ERR_USAGE, "there is no topic '%s'%s%s%s", name, near ? "; did you mean '" : "",
-                    near ? near : "", near ? "'?" : "");
-        }
+        if (!cache && !recompiles)
+            GN_FAIL(GN_ERR_USAGE, "there is no topic '%s'%s", name, gn_did_you_mean(name, names, 2).text);
         c->log_cache |= cache;
         c->log_recompiles |= recompiles;
         p += n + (p[n] == ',');

@@ -34,9 +34,8 @@ static gn_status *no_input(const gnnc_run *r, const char *name)
         for (gir_id v = 1; p && v < p->nodes.n && n < 64; v++)
             if (gir_at(p, v)->op == GIR_INPUT) names[n++] = gir_at(p, v)->attr.name;
     }
-    const char *near = gn_nearest(name, names, n);
-    return GN_ERROR(GN_ERR_USAGE, "model %s has no input '%s'%s%s%s", r->exe->model->name, name,
-                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "model %s has no input '%s'%s", r->exe->model->name, name,
+            gn_did_you_mean(name, names, n).text);
 }
 
 api_data *api_find_data(gnnc_run *r, const char *name)

@@ -46,9 +46,7 @@ static gn_status *read_mode(const char *name, gn_mode *out)
 {
     *out = name ? gn_mode_by_name(name) : GN_MODE_DEFAULT;
     if (*out != GN_MODE_COUNT) return NULL;
-    const char *near = gn_nearest(name, gn_mode_name, GN_MODE_COUNT);
-    GN_FAIL(GN_ERR_USAGE, "there is no mode '%s'%s%s%s", name, near ? "; did you mean '" : "", near ? near : "",
-            near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "there is no mode '%s'%s", name, gn_did_you_mean(name, gn_mode_name, GN_MODE_COUNT).text);
 }
 
 static void say(void *ctx, const char *text)
@@ -233,11 +231,9 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
     gn_buf b = {.arena = a};
     int k = 0;
     while (k < STAGES && strcmp(stage, names[k]) != 0) k++;
-    if (k == STAGES) {
-        const char *near = gn_nearest(stage, names, STAGES);
-        GN_FAIL(GN_ERR_USAGE, "there is no stage '%s'%s%s%s: it is one of ast, gir, kir, llvm and asm", stage,
-                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    }
+    if (k == STAGES)
+        GN_FAIL(GN_ERR_USAGE, "there is no stage '%s'%s: it is one of ast, gir, kir, llvm and asm", stage,
+                gn_did_you_mean(stage, names, STAGES).text);
     gn_buf_add(&b, "");
     if (k == AST)
         gn_ast_print(e->module->ast, &b);

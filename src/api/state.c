@@ -177,10 +177,9 @@ static gn_status *find_weight(const gn_model *m, const char *name, int *out)
         if (!strcmp(m->params[*out].file_name, name)) return NULL;
     const char **names = calloc((size_t)m->n_params + 1, sizeof *names);
     for (int k = 0; names && k < m->n_params; k++) names[k] = m->params[k].file_name;
-    const char *near = names ? gn_nearest(name, names, (size_t)m->n_params) : NULL;
+    gn_suggestion near = gn_did_you_mean(name, names, names ? (size_t)m->n_params : 0);
     free(names);
-    GN_FAIL(GN_ERR_USAGE, "model %s has no parameter '%s'%s%s%s", m->name, name, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "model %s has no parameter '%s'%s", m->name, name, near.text);
 }
 
 gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *view, int64_t shape_and_strides[16])

@@ -1,5 +1,7 @@
 #include "base/map.h"
 
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 uint64_t gn_hash_bytes(const void *p, size_t n, uint64_t seed)
@@ -68,9 +70,8 @@ uint32_t *gn_map_put(gn_map *m, const char *key, uint32_t value)
 
 static size_t edit_distance(const char *a, const char *b)
 {
-    enum { MAX = 64 };
-    size_t n = strlen(a), m = strlen(b), row[MAX + 1];
-    if (n > MAX || m > MAX) return MAX;
+    size_t n = strlen(a), m = strlen(b), row[GN_NAME_MOST + 1];
+    if (n > GN_NAME_MOST || m > GN_NAME_MOST) return SIZE_MAX;
     for (size_t j = 0; j <= m; j++) row[j] = j;
     for (size_t i = 1; i <= n; i++) {
         size_t diagonal = row[0];
@@ -98,4 +99,12 @@ const char *gn_nearest(const char *name, const char *const *candidates, size_t n
         }
     }
     return best;
+}
+
+gn_suggestion gn_did_you_mean(const char *name, const char *const *candidates, size_t n)
+{
+    gn_suggestion s = {""};
+    const char *near = gn_nearest(name, candidates, n);
+    if (near) (void)snprintf(s.text, sizeof s.text, "; did you mean '%s'?", near);
+    return s;
 }

@@ -1,5 +1,5 @@
 /* Hash map from strings to 32-bit values, in an arena; insertion order is kept (iterate keys[0..n)).
- * Also edit distance, for "did you mean". */
+ * Also "did you mean", by edit distance. */
 #ifndef GN_BASE_MAP_H
 #define GN_BASE_MAP_H
 
@@ -23,5 +23,12 @@ uint64_t gn_hash_bytes(const void *p, size_t n, uint64_t seed); /* not cryptogra
 
 /* The candidate nearest to `name` by edit distance, or NULL when none is near enough to be worth suggesting. */
 const char *gn_nearest(const char *name, const char *const *candidates, size_t n);
+
+/* "; did you mean 'x'?", or "" where none is near; to be printed where it is made: gn_did_you_mean(...).text */
+enum { GN_NAME_MOST = 64 }; /* bytes of a name that can be near another */
+typedef struct gn_suggestion {
+    char text[GN_NAME_MOST + 24];
+} gn_suggestion;
+gn_suggestion gn_did_you_mean(const char *name, const char *const *candidates, size_t n);
 
 #endif

@@ -26,9 +26,7 @@ static gn_status *choose(const char *what, const char *name, const char *const *
             return NULL;
         }
     if (!name) return NULL;
-    const char *near = gn_nearest(name, names, (size_t)n);
-    GN_FAIL(GN_ERR_USAGE, "there is no %s '%s'%s%s%s", what, name, near ? "; did you mean '" : "", near ? near : "",
-            near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "there is no %s '%s'%s", what, name, gn_did_you_mean(name, names, (size_t)n).text);
 }
 
 gn_status *gn_dynamic_by_name(const char *name, gn_dynamic *out)

@@ -104,9 +104,8 @@ static gn_status *schedule(reader *r, char *text)
     if (c.field == LOW_FIELD_COUNT) {
         const char *names[LOW_FIELD_COUNT];
         for (int k = 0; k < LOW_FIELD_COUNT; k++) names[k] = low_fields[k].name;
-        const char *near = gn_nearest(field, names, LOW_FIELD_COUNT);
-        GN_FAIL(GN_ERR_DATA, "%s:%d: schedules have no '%s'%s%s%s", r->where, r->line, field,
-                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        GN_FAIL(GN_ERR_DATA, "%s:%d: schedules have no '%s'%s", r->where, r->line, field,
+                gn_did_you_mean(field, names, LOW_FIELD_COUNT).text);
     }
     GN_TRY(number(r, value, -1e15, 1e15, &v));
     c.value = (int64_t)v;
@@ -183,11 +182,9 @@ static gn_status *take_line(reader *r, char *line)
     *value++ = 0;
     int word = 0;
     while (word < WORD_COUNT && strcmp(line, words[word]) != 0) word++;
-    if (word == WORD_COUNT) {
-        const char *near = gn_nearest(line, words, WORD_COUNT);
-        GN_FAIL(GN_ERR_DATA, "%s:%d: a record has no '%s'%s%s%s", r->where, r->line, line,
-                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    }
+    if (word == WORD_COUNT)
+        GN_FAIL(GN_ERR_DATA, "%s:%d: a record has no '%s'%s", r->where, r->line, line,
+                gn_did_you_mean(line, words, WORD_COUNT).text);
     if (r->seen >> word & 1 && !(REPEATS >> word & 1))
         GN_FAIL(GN_ERR_DATA, "%s:%d: '%s' stands there twice", r->where, r->line, line);
     r->seen |= 1u << word;

@@ -26,9 +26,8 @@ static gn_status *unknown(const char *name)
     for (int k = 0; k < gn_pass_count && n < 64; k++)
         if (gn_passes[k].always < RELIED_ON) names[n++] = gn_passes[k].name;
     for (int k = 0; k < GN_DECISION_COUNT; k++) names[n++] = decisions[k].name;
-    const char *near = gn_nearest(name, names, n);
-    GN_FAIL(GN_ERR_USAGE, "there is no optimisation '%s'%s%s%s\n  `gnnc opt --list` lists them", name,
-            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    GN_FAIL(GN_ERR_USAGE, "there is no optimisation '%s'%s\n  `gnnc opt --list` lists them", name,
+            gn_did_you_mean(name, names, n).text);
 }
 
 static gn_status *add(const char *name, gn_without *out)

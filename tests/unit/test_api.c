@@ -328,6 +328,12 @@ START_TEST(refusals)
     gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C};
     o.mode = "max-autotun";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "did you mean 'max-autotune'");
+    char far_off[200] = {0}; /* from every name that there is */
+    memset(far_off, 'a', sizeof far_off - 1);
+    o.mode = far_off;
+    gnnc_status *none = gnnc_compile(m, &o, &e);
+    ck_assert(none && !strstr(gnnc_status_message(none), "did you mean"));
+    refused(none, GNNC_ERROR_USAGE, "no mode 'aaa");
     o.mode = "4";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "no mode '4'");
     o.mode = "2";
