@@ -114,7 +114,8 @@ typedef struct gnnc_context_options {
     const char *topics;         /* what notes are wanted of, separated by commas: "cache", "recompiles"; NULL: none */
     /* Callbacks; NULL: nobody listens.  They are called by functions of this context, on the thread that called those; log
      * may be called by several threads at once where several use the context.  They may call anything but what frees the
-     * objects at hand.  `user` is theirs. */
+     * objects at hand or uses the run or state at hand; log with the topic "cache", which speaks in the midst of compiling,
+     * nothing that compiles or runs.  `user` is theirs. */
     void (*log)(void *user, gnnc_log_level level, const char *topic, const char *text);
     void (*diagnostic)(void *user, const gnnc_diagnostic *d); /* as gnnc_module_parse and gnnc_compile find them */
     /* Both or neither: where objects, compilers, graphs, states and runs take memory, instead of malloc.  `alignment` is a
@@ -203,7 +204,8 @@ typedef struct gnnc_compile_options {
     const char *dynamic;
     const char
         *ranges; /* what sizes may be, as "N in 1..100000, E in 0..2000000" (ends may be left out); other graphs are
-                         * refused.  A size with a range is not compiled in by "auto" */
+                         * refused.  A size with a range is not compiled in by "auto".  With buckets it is the graph as
+                         * it comes that has to be in its range, whatever it is padded to */
     /* With "false": graphs are padded to sizes that are powers of two ("pow2") or multiples of a number ("256"), so that one
      * program serves many.  What is added is in no result: it is masked out of losses, norms, softmaxes and pools, and cut
      * off outputs.  (Random draws for loops that a layer adds differ from those without padding.)  NULL: no padding */
@@ -220,7 +222,8 @@ typedef struct gnnc_compile_options {
 
 /* Kernels are looked up in the context's cache, and kept there.
  * GNNC_ERROR_MODEL as above, and where the model does not fit the sizes; GNNC_ERROR_USAGE: an option is out of range or
- * names nothing (with the nearest name that there is); GNNC_ERROR_BACKEND: built without LLVM. */
+ * names nothing (with the nearest name that there is); GNNC_ERROR_DATA: sizes that are expected are outside of the declared
+ * ranges; GNNC_ERROR_BACKEND: built without LLVM. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *options,
                                                   gnnc_executable **out);
 GNNC_API void gnnc_executable_free(gnnc_executable *e);
@@ -343,11 +346,13 @@ GNNC_API int64_t gnnc_run_bytes(const gnnc_run *r);
 
 typedef struct gnnc_run_info {
     size_t size;
-    int64_t inferences, steps;          /* that succeeded */
-    int64_t bindings;                   /* how often a size or a graph was new */
-    int64_t bytes;                      /* gnnc_run_bytes */
-    int program;                        /* that the last call ran, see gnnc_executable_program; -1: none yet */
-    bool eager;                         /* it is an eager one */
+    int64_t inferences, steps; /* that succeeded */
+    /* How often the inference or the training step was bound, with success: each at first, and again where a graph, a size or
+     * data that is copied has been new since. */
+    int64_t bindings;
+    int64_t bytes;    /* gnnc_run_bytes */
+    int program;      /* that the last call ran, see gnnc_executable_program; -1: none yet */
+    bool eager;       /* it is an eager one */
     int64_t padded_nodes, padded_edges; /* that the bucket of the bound graph adds */
 } gnnc_run_info;
 GNNC_API void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info); /* info->size is set */

@@ -40,6 +40,7 @@ struct gnnc_executable {
     gn_model *model;
     gn_stance stance;
     int64_t bucket;
+    gn_guards ranges; /* of graphs as they come; the jit, which sees them padded, has none then */
     /* What holds for programs of all sizes: states and inputs.  Without code, unless it is the program of the jit. */
     const gn_build *build;
     gn_build outline;
@@ -59,7 +60,7 @@ typedef struct api_data {
     gn_elem elem;
     int64_t rows, row_elems;
     void *data, *own;
-    void *sorted; /* on edges: in the graph's order */
+    void *sorted; /* on edges: in the order of the graph, padded where that is */
     void *padded; /* on nodes: with rows up to the bucket's */
     bool on_edges, on_nodes;
 } api_data;
@@ -85,6 +86,7 @@ struct gnnc_run {
     int64_t calls[API_UNITS], bindings;
     int64_t shape[GIR_MAX_RANK + 1]; /* of the view given out last */
     void *copied;                    /* and its data, where that had to be copied */
+    int64_t copied_bytes;
 };
 
 /* A call that uses an arena: an allocation that fails ends here. */
@@ -129,7 +131,9 @@ void api_unbind(gnnc_run *r);
 /* pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes are those of the bucket.
  * Nothing where the executable has no buckets. */
 GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
-GN_NODISCARD gn_status *api_pad_rows(gnnc_run *r); /* of data on nodes, which may have changed since */
+/* Data as instances read it: on edges in the graph's order, with rows for what was added.  What is borrowed may have changed
+ * since, and is copied again.  GN_ERR_DATA: not as many rows as the graph has. */
+GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
 
 /* data.c: what the model says of an input, in *in (NULL: it has none of that name); what is bound to it (NULL: never was

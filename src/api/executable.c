@@ -66,6 +66,8 @@ static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o
     GN_TRY(gn_buckets_parse(o->buckets, &e->bucket));
     if (e->bucket && out->dynamic != GN_DYNAMIC_FALSE)
         GN_FAIL(GN_ERR_USAGE, "buckets are for dynamic 'false': symbolic sizes need no padding");
+    e->ranges = out->ranges;
+    if (e->bucket) out->ranges = (gn_guards){0};
     if (c && c->opt.log && c->log_recompiles) {
         out->say = say;
         out->ctx = (void *)(uintptr_t)c;
@@ -80,10 +82,12 @@ static gn_status *start(gnnc_executable *e, const gnnc_compile_options *o, const
     gn_sizes to = gn_bucket_of(e->bucket, expected);
     const gn_variant *v = NULL;
     GN_TRY(gn_jit_new(e->model, j, &e->jit));
-    if (o->expect_nodes)
+    if (o->expect_nodes) {
+        GN_TRY(gn_ranges_check(&e->ranges, &expected));
         GN_TRY(gn_jit_get(e->jit, &to, GN_STANCE_RECOMPILE, &v));
-    else
+    } else {
         GN_TRY(gn_jit_prepare(e->jit));
+    }
     v = gn_jit_newest(e->jit);
     if (v) {
         e->build = &v->build;
@@ -157,15 +161,17 @@ gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *opti
 
 /* Asking ------------------------------------------------------------------------------------------------------------ */
 
-static const gn_build *newest_build(const gnnc_executable *e)
+/* Of the newest program; *mode (may be NULL) that it was made in. */
+static const gn_build *newest_build(const gnnc_executable *e, gn_mode *mode)
 {
     const gn_variant *v = gn_jit_newest(e->jit);
+    if (mode) *mode = v && v->eager ? GN_MODE_EAGER : e->opt.mode;
     return v ? &v->build : e->build;
 }
 
 void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info)
 {
-    const gn_build *b = newest_build(e);
+    const gn_build *b = newest_build(e, NULL);
     gnnc_executable_info i = {.size = info->size,
                               .model = e->model->name,
                               .compile_ms = e->ms,
@@ -235,10 +241,12 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
         GN_FAIL(GN_ERR_USAGE, "there is no stage '%s'%s: it is one of ast, gir, kir, llvm and asm", stage,
                 gn_did_you_mean(stage, names, STAGES).text);
     gn_buf_add(&b, "");
+    gn_mode mode;
+    const gn_build *newest = newest_build(e, &mode);
     if (k == AST)
         gn_ast_print(e->module->ast, &b);
     else
-        GN_TRY(gn_build_emit(newest_build(e), e->opt.mode, (gn_stage)k, &b));
+        GN_TRY(gn_build_emit(newest, mode, (gn_stage)k, &b));
     return give_text(&b, text);
 }
 

@@ -83,44 +83,52 @@ gn_status *api_pad(gnnc_run *r, gn_sizes *sizes)
     gn_sizes to = gn_bucket_of(r->exe->bucket, *sizes);
     *sizes = to;
     if (r->padded) return NULL;
+    if ((to.n[GN_DIM_NODES] > INT32_MAX || to.n[GN_DIM_EDGES] > INT32_MAX) && r->exe->opt.index != GN_I64)
+        GN_FAIL(GN_ERR_USAGE, "the bucket has %lld nodes and %lld edges, more than 2^31 - 1: compile with `wide`",
+                (long long)to.n[GN_DIM_NODES], (long long)to.n[GN_DIM_EDGES]);
     gn_status *s = make(r, to);
     if (s) api_drop_padding(r);
     return s;
 }
 
+/* A row for each node.  Data that the run owns stays as it was. */
 static gn_status *pad_nodes(const gnnc_run *r, api_data *d)
 {
     int64_t rows = r->padded->n_dst, row = d->row_elems * (int64_t)gn_elem_size(d->elem);
     if (d->rows != r->graph->graph->n_dst)
         GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld nodes", d->name, (long long)d->rows,
                 (long long)r->graph->graph->n_dst);
+    if (d->padded && d->own) return NULL;
     if (!d->padded) GN_TRY(gn_block_zeroed(rows, (size_t)row, d->name, &d->padded));
     if (d->rows) memcpy(d->padded, d->data, (size_t)(d->rows * row));
     return NULL;
 }
 
-static gn_status *pad_edges(const gnnc_run *r, api_data *d)
+/* Always owned: sorted once. */
+static gn_status *sort_edges(const gnnc_run *r, api_data *d)
 {
+    const gn_graph *g = r->padded ? r->padded : r->graph->graph;
     int64_t row = d->row_elems * (int64_t)gn_elem_size(d->elem);
-    void *all;
+    void *all = NULL, *sorted = NULL;
     if (d->rows != r->graph->graph->n_edge)
         GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld edges", d->name, (long long)d->rows,
                 (long long)r->graph->graph->n_edge);
     if (d->sorted) return NULL;
-    GN_TRY(gn_block_zeroed(r->padded->n_edge, (size_t)row, d->name, &all));
-    if (d->rows) memcpy(all, d->data, (size_t)(d->rows * row));
-    gn_status *s = gn_block_new(r->padded->n_edge, (size_t)row, d->name, &d->sorted);
-    if (!s) gn_graph_edges_in(r->padded, row, all, d->sorted);
+    if (r->padded) GN_TRY(gn_block_zeroed(g->n_edge, (size_t)row, d->name, &all));
+    if (all && d->rows) memcpy(all, d->data, (size_t)(d->rows * row));
+    gn_status *s = gn_block_new(g->n_edge, (size_t)row, d->name, &sorted);
+    if (!s) gn_graph_edges_in(g, row, all ? all : d->data, sorted);
     gn_block_free(all);
+    d->sorted = sorted;
     return s;
 }
 
-gn_status *api_pad_rows(gnnc_run *r)
+gn_status *api_arrange(gnnc_run *r)
 {
-    for (int k = 0; r->padded && k < r->n_data; k++) {
+    for (int k = 0; k < r->n_data; k++) {
         api_data *d = &r->data[k];
-        if (d->data && d->on_nodes) GN_TRY(pad_nodes(r, d));
-        if (d->data && d->on_edges) GN_TRY(pad_edges(r, d));
+        if (d->data && d->on_nodes && r->padded) GN_TRY(pad_nodes(r, d));
+        if (d->data && d->on_edges) GN_TRY(sort_edges(r, d));
     }
     return NULL;
 }

@@ -114,21 +114,6 @@ static gn_status *make_dense(gnnc_run *r)
     return api_note_data(r, "x", &now);
 }
 
-/* Edge data in the graph's order, which instances read. */
-static gn_status *sort_edges(const gnnc_run *r, api_data *d)
-{
-    const gn_graph *g = r->graph->graph;
-    int64_t bytes = d->row_elems * (int64_t)gn_elem_size(d->elem);
-    if (d->rows != g->n_edge)
-        GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld edges", d->name, (long long)d->rows,
-                (long long)g->n_edge);
-    if (d->sorted) return NULL;
-    d->sorted = gn_allocate((size_t)(d->rows * bytes) + 64, GN_ALIGN);
-    if (!d->sorted) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s'", d->name);
-    gn_graph_edges_in(g, bytes, d->data, d->sorted);
-    return NULL;
-}
-
 /* Everything that the unit reads must be there. */
 static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
 {
@@ -151,6 +136,7 @@ static gn_status *choose_program(gnnc_run *r)
     const gn_variant *v = NULL;
     for (int k = 0; k < API_UNITS; k++)
         if (r->bound[k]) return NULL;
+    GN_TRY(gn_ranges_check(&r->exe->ranges, &s));
     GN_TRY(api_pad(r, &s));
     GN_TRY(gn_jit_get(r->exe->jit, &s, r->stance, &v));
     if (v != r->variant) take_units(r, &v->build);
@@ -187,9 +173,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
         GN_TRY(choose_program(r)); /* new data drops what was added for the old */
     }
     GN_TRY(check_bound(r, u));
-    for (int k = 0; k < r->n_data; k++)
-        if (r->data[k].data && r->data[k].on_edges && !r->padded) GN_TRY(sort_edges(r, &r->data[k]));
-    GN_TRY(api_pad_rows(r));
+    GN_TRY(api_arrange(r));
     gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + r->state->state.n + gn_unit_kept(u) + 2) * sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     int n = list_data(r, b);
@@ -199,7 +183,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
                              {"x", r->padded_pattern ? r->padded_pattern : r->pattern}};
     gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, r->pool, r->unit[!which].instance);
     gn_release(b);
-    r->bindings++;
+    r->bindings += !s;
     r->bound[which] = !s;
     return s;
 }
@@ -210,7 +194,7 @@ static gn_status *run(gnnc_run *r, int which)
     if (!r->bound[which])
         GN_TRY(make_instances(r, which));
     else
-        GN_TRY(api_pad_rows(r));
+        GN_TRY(api_arrange(r));
     gn_instance_run(r->unit[which].instance);
     r->calls[which]++;
     return NULL;
@@ -251,8 +235,10 @@ static gn_status *copy_edges(gnnc_run *r, const void *from, int64_t row_bytes, v
 {
     const gn_graph *g = r->padded ? r->padded : r->graph->graph;
     gn_release(r->copied);
+    r->copied_bytes = 0;
     r->copied = gn_allocate((size_t)(g->n_edge * row_bytes) + 64, GN_ALIGN);
     if (!r->copied) GN_FAIL(GN_ERR_NOMEM, "out of memory: results on edges");
+    r->copied_bytes = g->n_edge * row_bytes;
     gn_graph_edges_out(g, row_bytes, from, r->copied);
     *out = r->copied;
     return NULL;
@@ -283,14 +269,19 @@ gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
     return api_out(output(r, name, view));
 }
 
+static int64_t data_bytes(const gnnc_run *r, const api_data *d)
+{
+    int64_t row = d->row_elems * (int64_t)gn_elem_size(d->elem);
+    return (d->own ? d->rows * row : 0) + (d->sorted ? (r->padded ? r->padded->n_edge : d->rows) * row : 0) +
+           (d->padded ? r->padded->n_dst * row : 0);
+}
+
 int64_t gnnc_run_bytes(const gnnc_run *r)
 {
-    int64_t bytes = r->pattern ? gn_graph_bytes(r->pattern) : 0;
-    for (int k = 0; k < r->n_data; k++) {
-        int64_t size = r->data[k].rows * r->data[k].row_elems * (int64_t)gn_elem_size(r->data[k].elem);
-        bytes += (r->data[k].own ? size : 0) + (r->data[k].sorted ? size : 0);
-    }
-    if (r->padded) bytes += gn_graph_bytes(r->padded);
+    int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + r->copied_bytes;
+    for (int k = 0; k < r->n_data; k++) bytes += data_bytes(r, &r->data[k]);
+    if (r->padded) bytes += gn_graph_bytes(r->padded) + r->padded->n_dst; /* and `valid` */
+    if (r->padded_pattern) bytes += gn_graph_bytes(r->padded_pattern);
     for (int k = 0; k < API_UNITS; k++) {
         if (r->unit[k].instance) bytes += gn_instance_owned_bytes(r->unit[k].instance);
         if (r->unit[k].prepare) bytes += gn_instance_owned_bytes(r->unit[k].prepare);

@@ -1,7 +1,7 @@
 #include "driver/explain.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 const char *const gn_bound_text[] = {"memory", "gather", "flops", "functions", "-"};
 
@@ -75,4 +75,28 @@ gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, cons
         out->bound_us += r->bound_us;
     }
     return NULL;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+double gn_guards_ns(const gn_guards *g, const gn_sizes *s)
+{
+    enum { TIMES = 101, CALLS = 1000 };
+    double ns[TIMES];
+    for (int k = 0; k < TIMES; k++) {
+        volatile bool hold = true;
+        int64_t t0 = gn_now_ns();
+        for (int i = 0; i < CALLS; i++) {
+            const gn_sizes now = *(const volatile gn_sizes *)s;
+            hold = gn_guards_hold(g, &now);
+        }
+        (void)hold;
+        ns[k] = (double)(gn_now_ns() - t0) / (double)CALLS;
+    }
+    qsort(ns, TIMES, sizeof *ns, ascending);
+    return ns[TIMES / 2];
 }

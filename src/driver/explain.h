@@ -34,6 +34,8 @@ typedef struct gn_unit_report {
 GN_NODISCARD gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c,
                                         double ms, gn_unit_report *out);
 
+double gn_guards_ns(const gn_guards *g, const gn_sizes *s); /* nanoseconds that looking at guards takes: a median */
+
 /* Operations as costly as so many additions: a function, a random number. */
 enum { GN_FUNCTION_FLOPS = 8, GN_DRAW_FLOPS = 20 };
 

@@ -5,9 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct gn_jit {
     const gn_model *model;
@@ -160,10 +158,11 @@ static void reason(const gn_variant *last, const gn_sizes *s, gn_variant *v, cha
     }
 }
 
-static gn_status *check_range(const gn_guards *ranges, const gn_sizes *s)
+gn_status *gn_ranges_check(const gn_guards *ranges, const gn_sizes *s)
 {
+    gn_guards g = declared(ranges);
     for (int d = 0; d < GN_DIM_COUNT; d++) {
-        gn_range r = ranges->of[d];
+        gn_range r = g.of[d];
         if (s->n[d] >= r.least && s->n[d] <= r.most) continue;
         if (r.most == INT64_MAX)
             GN_FAIL(GN_ERR_DATA, "%s is %lld, declared to be %lld or more", gn_dim_name[d], (long long)s->n[d],
@@ -190,14 +189,16 @@ gn_status *gn_guards_first(gn_dynamic dynamic, const gn_guards *ranges, const gn
 {
     gn_guards all = declared(ranges);
     *out = guards_for(dynamic, &all, s, (const bool[GN_DIM_COUNT]){false});
-    return check_range(&all, s);
+    return gn_ranges_check(&all, s);
 }
 
-static void say(const gn_jit *j, const gn_variant *v)
+/* What is to be said of a recompilation, of the moment when it was one. */
+enum { WORDS = 2 * REASON + 200 };
+static void word(const gn_jit *j, const gn_variant *v, char text[WORDS])
 {
-    char text[2 * REASON + 200];
     jmp_buf oom;
     gn_arena a;
+    *text = 0;
     if (!j->opt.say) return;
     gn_arena_init(&a);
     a.oom = &oom;
@@ -205,17 +206,17 @@ static void say(const gn_jit *j, const gn_variant *v)
         gn_buf b = {.arena = &a};
         gn_guards_print(&v->guards, &b);
         if (v->eager)
-            snprintf(text, sizeof text, "%s: %s; runs eagerly, compiled in %.1f ms", j->model->name, v->why, v->ms);
+            snprintf(text, WORDS, "%s: %s; runs eagerly, compiled in %.1f ms", j->model->name, v->why, v->ms);
         else
-            snprintf(text, sizeof text, "%s: recompilation %d in %.1f ms: %s; its guards: %s", j->model->name,
+            snprintf(text, WORDS, "%s: recompilation %d in %.1f ms: %s; its guards: %s", j->model->name,
                      atomic_load(&j->recompiles), v->ms, v->why, b.p);
-        j->opt.say(j->opt.ctx, text);
     }
     gn_arena_free(&a);
 }
 
 /* A recompilation is wanted, under the lock. */
-static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s, gn_stance stance, gn_variant **out)
+static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s, gn_stance stance, gn_variant **out,
+                            char text[WORDS])
 {
     char why[REASON];
     gn_variant like = {.why = why};
@@ -239,7 +240,7 @@ static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s
         memcpy(j->moves, moves, sizeof moves);
         atomic_fetch_add(&j->recompiles, 1);
     }
-    say(j, *out);
+    word(j, *out, text);
     return NULL;
 }
 
@@ -262,14 +263,21 @@ static const gn_variant *last_compiled(const gn_jit *j)
     return v;
 }
 
-/* None fits, as far as could be seen without the lock. */
-static gn_status *miss(gn_jit *j, const gn_sizes *s, gn_stance stance, gn_variant **out)
+/* One that fits, for this stance; NULL. */
+static gn_variant *find_for(const gn_jit *j, const gn_sizes *s, gn_stance stance)
 {
-    *out = find(j, s, false);
-    if (!*out && stance == GN_STANCE_EAGER) *out = find(j, s, true);
+    gn_variant *v = find(j, s, false);
+    return v || stance != GN_STANCE_EAGER ? v : find(j, s, true);
+}
+
+/* None fits, as far as could be seen without the lock.  text: what is to be said of it, or "". */
+static gn_status *miss(gn_jit *j, const gn_sizes *s, gn_stance stance, gn_variant **out, char text[WORDS])
+{
+    *text = 0;
+    *out = find_for(j, s, stance);
     if (*out) return NULL;
     const gn_variant *last = last_compiled(j);
-    if (last) return recompile(j, last, s, stance, out);
+    if (last) return recompile(j, last, s, stance, out, text);
     if (stance == GN_STANCE_COMPILED)
         GN_FAIL(GN_ERR_USAGE, "%s: nothing is compiled yet, and the stance run-what-is-compiled forbids to compile",
                 j->model->name);
@@ -278,14 +286,16 @@ static gn_status *miss(gn_jit *j, const gn_sizes *s, gn_stance stance, gn_varian
 
 gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stance, const gn_variant **out)
 {
-    gn_variant *v = find(j, s, false);
+    gn_variant *v = find_for(j, s, stance);
     if (!v) {
+        char text[WORDS];
         *out = NULL;
-        GN_TRY(check_range(&j->opt.ranges, s));
+        GN_TRY(gn_ranges_check(&j->opt.ranges, s));
         pthread_mutex_lock(&j->compiling);
-        gn_status *status = miss(j, s, stance, &v);
+        gn_status *status = miss(j, s, stance, &v, text);
         pthread_mutex_unlock(&j->compiling);
         if (status) return status;
+        if (*text) j->opt.say(j->opt.ctx, text); /* who listens may call what compiles */
     }
     *out = v;
     return NULL;
@@ -306,60 +316,4 @@ gn_status *gn_jit_prepare(gn_jit *j)
     if (!atomic_load(&j->newest)) s = compile_first(j, NULL, &v);
     pthread_mutex_unlock(&j->compiling);
     return s;
-}
-
-/* Measuring --------------------------------------------------------------------------------------------------------- */
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-enum { TIMES = 101, CALLS = 1000 };
-
-static double median(double *x)
-{
-    qsort(x, TIMES, sizeof *x, ascending);
-    return x[TIMES / 2];
-}
-
-double gn_jit_guard_ns(gn_jit *j, const gn_sizes *s)
-{
-    double ns[TIMES];
-    const gn_variant *volatile v;
-    for (int k = 0; k < TIMES; k++) {
-        double t0 = now_ns();
-        for (int i = 0; i < CALLS; i++) {
-            const gn_variant *found = NULL;
-            gn_status_free(gn_jit_get(j, s, GN_STANCE_FAIL, &found));
-            v = found;
-        }
-        ns[k] = (now_ns() - t0) / (double)CALLS;
-    }
-    (void)v;
-    return median(ns);
-}
-
-double gn_guards_ns(const gn_guards *g, const gn_sizes *s)
-{
-    double ns[TIMES];
-    for (int k = 0; k < TIMES; k++) {
-        volatile bool hold = true;
-        double t0 = now_ns();
-        for (int i = 0; i < CALLS; i++) {
-            const gn_sizes now = *(const volatile gn_sizes *)s;
-            hold = gn_guards_hold(g, &now);
-        }
-        (void)hold;
-        ns[k] = (now_ns() - t0) / (double)CALLS;
-    }
-    return median(ns);
 }

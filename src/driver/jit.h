@@ -9,7 +9,7 @@
  *   false   sizes are compiled in, always
  *
  * Schedules are made once, for the sizes that were declared or came first, so all programs but the eager one give the
- * same bits.  Thread-safe: a call whose guards hold takes no lock; of several that want the same program one compiles it. */
+ * same bits.  Thread-safe: a call that finds its program takes no lock; of several that want the same program one compiles it. */
 #ifndef GN_DRIVER_JIT_H
 #define GN_DRIVER_JIT_H
 
@@ -68,6 +68,9 @@ typedef struct gn_guards {
 /* "N in 1..100000, E in 0..2000000"; an end may be left out.  NULL: any size.  GN_ERR_USAGE where it is not that. */
 GN_NODISCARD gn_status *gn_ranges_parse(const char *text, gn_guards *out);
 
+/* Are sizes in declared ranges (all 0: any)?  GN_ERR_DATA names the size, its value and its range. */
+GN_NODISCARD gn_status *gn_ranges_check(const gn_guards *ranges, const gn_sizes *s);
+
 /* Sizes that graphs are padded to: 0 not at all, -1 powers of two, k multiples of k.  "pow2", or a number; NULL: not. */
 GN_NODISCARD gn_status *gn_buckets_parse(const char *text, int64_t *out);
 /* What a graph of these sizes is padded to: as many nodes and edges at least, and a node more where edges are added. */
@@ -81,8 +84,9 @@ typedef struct gn_jit_options {
     gn_guards
         ranges; /* declared (all 0: any): sizes outside are refused; a size of one value is compiled in, a range never is */
     int limit; /* recompilations; 0: GN_JIT_LIMIT */
-    void (*say)(void *ctx,
-                const char *text); /* of every recompilation; NULL: nobody listens.  On the thread that calls */
+    /* Of every recompilation; NULL: nobody listens.  On the thread that calls, when the program is there: it may call
+     * the jit in turn. */
+    void (*say)(void *ctx, const char *text);
     void *ctx;
 } gn_jit_options;
 
@@ -126,9 +130,6 @@ void gn_guards_print(const gn_guards *g, gn_buf *out); /* "nodes == 34, edges in
 const gn_variant *gn_jit_newest(const gn_jit *j); /* NULL: nothing was compiled yet; the rest is behind ->older */
 int gn_jit_count(const gn_jit *j);                /* programs, the eager one among them */
 int gn_jit_recompiles(const gn_jit *j);
-/* Nanoseconds that finding a program for these sizes takes, where its guards hold: the median of some thousands of times. */
-double gn_jit_guard_ns(gn_jit *j, const gn_sizes *s);
-double gn_guards_ns(const gn_guards *g, const gn_sizes *s); /* that looking at guards alone takes */
 
 /* The guards of a first program.  GN_ERR_DATA: outside of the ranges (all 0: any). */
 GN_NODISCARD gn_status *gn_guards_first(gn_dynamic dynamic, const gn_guards *ranges, const gn_sizes *s, gn_guards *out);

@@ -158,14 +158,15 @@ static int64_t round_up(int64_t bucket, int64_t n)
             if (__builtin_mul_overflow(to, 2, &to)) return n;
         return to;
     }
-    return __builtin_mul_overflow((n + bucket - 1) / bucket, bucket, &to) ? n : to;
+    return __builtin_mul_overflow(n / bucket + (n % bucket != 0), bucket, &to) ? n : to;
 }
 
 gn_sizes gn_bucket_of(int64_t bucket, gn_sizes s)
 {
-    int64_t nodes = s.n[GN_DIM_NODES], edges = s.n[GN_DIM_EDGES];
+    int64_t nodes = s.n[GN_DIM_NODES], edges = s.n[GN_DIM_EDGES], more;
     if (!bucket) return s;
     gn_sizes to = {{round_up(bucket, nodes), edges ? round_up(bucket, edges) : 0}};
-    if (to.n[GN_DIM_EDGES] > edges && to.n[GN_DIM_NODES] == nodes) to.n[GN_DIM_NODES] = round_up(bucket, nodes + 1);
+    if (to.n[GN_DIM_EDGES] > edges && to.n[GN_DIM_NODES] == nodes && !__builtin_add_overflow(nodes, 1, &more))
+        to.n[GN_DIM_NODES] = round_up(bucket, more);
     return to;
 }

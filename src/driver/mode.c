@@ -3,7 +3,7 @@
 #include <string.h>
 
 const gn_mode_spec gn_modes[GN_MODE_COUNT] = {
-#define X(number, id, name, eager, region, tune) [GN_MODE_##id] = {name, eager, region, tune},
+#define X(number, id, name, eager, region, tune) [GN_MODE_##id] = {eager, region, tune},
     GN_MODES(X)
 #undef X
 };

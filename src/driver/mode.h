@@ -22,7 +22,6 @@ typedef enum gn_mode {
 } gn_mode;
 
 typedef struct gn_mode_spec {
-    const char *name;
     bool eager;      /* an operator a kernel, code unoptimised */
     bool one_region; /* a run is one parallel region (runtime/region.h) */
     bool tune;       /* schedules and decisions are searched for on the data at hand (driver/tune.h) */

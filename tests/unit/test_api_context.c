@@ -3,6 +3,8 @@
 #include "unit/api_world.h"
 
 #include <ftw.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -207,8 +209,148 @@ START_TEST(stages)
     gnnc_run_describe(b.run, &i);
     ck_assert(i.steps == 3 && i.inferences == 1 && i.bindings == 2 && i.bytes == gnnc_run_bytes(b.run));
     ck_assert(i.program == 0 && !i.eager && i.padded_nodes == 0);
+    int64_t rows = 9;
+    DLTensor y = tensor(w.y, 1, &rows, kDLInt, 32);
+    ok(gnnc_run_bind(b.run, "y", &y));
+    refused(gnnc_run_step(b.run, NULL), GNNC_ERROR_DATA, "y");
+    gnnc_run_describe(b.run, &i);
+    ck_assert(i.steps == 3 && i.bindings == 2); /* what failed does not count */
     end_world(&w);
     tear_down(&b);
+}
+END_TEST
+
+/* A listener that has another graph inferred of the same executable, which compiles in turn. */
+typedef struct caller {
+    gnnc_run *other;
+    world *w;
+    int told;
+    char text[2][400];
+} caller;
+
+static void hear_and_run(void *user, gnnc_log_level level, const char *topic, const char *text)
+{
+    caller *z = user;
+    ck_assert(level == GNNC_LOG_NOTE && !strcmp(topic, "recompiles") && z->told < 2);
+    snprintf(z->text[z->told], sizeof *z->text, "%s", text);
+    if (z->told++) return;
+    bind_world(z->other, z->w, false);
+    free(infer(z->other, z->w->n));
+}
+
+START_TEST(listeners_may_run)
+{
+    caller z = {0};
+    gnnc_context *c;
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_NONE, .topics = "recompiles", .log = hear_and_run, .user = &z};
+    ok(gnnc_context_new(&o, &c));
+    bench b = set_up_in(c, weighted, (gnnc_compile_options){.dynamic = "false"}, 1);
+    world w[3] = {make_world_in(c, 1, 10, 20), make_world_in(c, 2, 11, 20), make_world_in(c, 3, 12, 20)};
+    ok(gnnc_run_new(b.exe, b.state, NULL, &z.other));
+    z.w = &w[2];
+    for (int k = 0; k < 2; k++) {
+        bind_world(b.run, &w[k], false);
+        free(infer(b.run, w[k].n));
+    }
+    ck_assert_int_eq(z.told, 2);
+    ck_assert_msg(strstr(z.text[0], "recompilation 1 ") && strstr(z.text[0], "it is 11"), "%s", z.text[0]);
+    ck_assert_msg(strstr(z.text[1], "recompilation 2 ") && strstr(z.text[1], "it is 12"), "%s", z.text[1]);
+    ck_assert(info_of(&b).programs == 3);
+    for (int k = 0; k < 3; k++) end_world(&w[k]);
+    gnnc_run_free(z.other);
+    tear_down(&b);
+    gnnc_context_free(c);
+}
+END_TEST
+
+/* Memory that makes one thread wait, in the midst of compiling. */
+static _Thread_local bool to_wait;
+static atomic_bool waits, go_on, in_vain;
+
+static void *take_slowly(void *user, size_t bytes, size_t alignment)
+{
+    (void)user;
+    if (to_wait) {
+        to_wait = false;
+        atomic_store(&waits, true);
+        for (int k = 0; k < 20000 && !atomic_load(&go_on); k++) usleep(1000);
+        atomic_store(&in_vain, !atomic_load(&go_on));
+    }
+    if (alignment < sizeof(void *)) alignment = sizeof(void *);
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void give_back(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static void *compile_slowly(void *run)
+{
+    to_wait = true;
+    return gnnc_run_infer(run);
+}
+
+/* A run whose eager program is there does not wait for what others compile. */
+START_TEST(eager_runs_do_not_wait)
+{
+    gnnc_context *c;
+    gnnc_context_options o = {
+        .size = sizeof o, .cache = GNNC_CACHE_NONE, .allocate = take_slowly, .release = give_back};
+    ok(gnnc_context_new(&o, &c));
+    bench b = set_up_in(c, weighted, (gnnc_compile_options){.dynamic = "false"}, 1);
+    gnnc_run_options ro = {.size = sizeof ro, .stance = "eager-on-recompile"};
+    gnnc_run *eager;
+    pthread_t thread;
+    void *failed;
+    ok(gnnc_run_new(b.exe, b.state, &ro, &eager));
+    world w[4];
+    for (int k = 0; k < 4; k++) w[k] = make_world_in(c, 1, 10 + k, 20);
+    bind_world(b.run, &w[0], false);
+    ok(gnnc_run_infer(b.run));
+    bind_world(eager, &w[1], false);
+    ok(gnnc_run_infer(eager));
+    bind_world(b.run, &w[2], false);
+    bind_world(eager, &w[3], false);
+    ck_assert_int_eq(pthread_create(&thread, NULL, compile_slowly, b.run), 0);
+    while (!atomic_load(&waits)) usleep(100);
+    ok(gnnc_run_infer(eager));
+    atomic_store(&go_on, true);
+    pthread_join(thread, &failed);
+    ok(failed);
+    ck_assert(!atomic_load(&in_vain));
+    ck_assert(info_of(&b).programs == 3);
+    for (int k = 0; k < 4; k++) end_world(&w[k]);
+    gnnc_run_free(eager);
+    tear_down(&b);
+    gnnc_context_free(c);
+}
+END_TEST
+
+/* The last program's stages are those of its mode, not of the executable's. */
+START_TEST(stages_of_eager_programs)
+{
+    static const char *const stage[] = {"kir", "llvm", "asm"};
+    bench b = set_up(weighted, (gnnc_compile_options){.dynamic = "false", .stance = "eager-on-recompile"}, 1),
+          want = set_up(weighted, (gnnc_compile_options){.mode = "eager", .expect_nodes = 10, .expect_edges = 20}, 1);
+    for (int k = 0; k < 2; k++) {
+        world w = make_world(1, 10 + k, 20);
+        bind_world(b.run, &w, false);
+        free(infer(b.run, w.n));
+        end_world(&w);
+    }
+    for (int k = 0; k < 3; k++) {
+        char *x, *y;
+        ok(gnnc_executable_emit(b.exe, stage[k], &x));
+        ok(gnnc_executable_emit(want.exe, stage[k], &y));
+        ck_assert_msg(!strcmp(x, y), "%s is not that of mode eager", stage[k]);
+        gnnc_text_free(x);
+        gnnc_text_free(y);
+    }
+    tear_down(&b);
+    tear_down(&want);
 }
 END_TEST
 
@@ -300,6 +442,9 @@ int main(void)
         tcase_add_test(t, diagnostics);
         tcase_add_test(t, refusals);
         tcase_add_test(t, stages);
+        tcase_add_test(t, listeners_may_run);
+        tcase_add_test(t, eager_runs_do_not_wait);
+        tcase_add_test(t, stages_of_eager_programs);
         tcase_add_loop_test(t, memory, 0, 2);
     }
     tcase_set_timeout(t, 200);

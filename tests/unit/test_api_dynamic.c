@@ -435,6 +435,94 @@ START_TEST(padding)
 }
 END_TEST
 
+/* It is the graph as it comes that has to be in its range. */
+START_TEST(padding_and_ranges)
+{
+    gnnc_compile_options o = {.dynamic = "false", .buckets = "pow2", .ranges = "N in 40..100, E in ..300"};
+    bench b = set_up(plain, o, 1);
+    visit(b.run, 70, 299);
+    visit(b.run, 100, 257);
+    ck_assert(info_of(&b).programs == 1 && program(&b, 0).nodes_most == 128 && program(&b, 0).edges_least == 512);
+    refuses(b.run, 39, 200, GNNC_ERROR_DATA, "nodes is 39, declared to be in 40..100");
+    refuses(b.run, 101, 200, GNNC_ERROR_DATA, "nodes is 101, declared to be in 40..100");
+    refuses(b.run, 90, 301, GNNC_ERROR_DATA, "edges is 301, declared to be in 0..300");
+    tear_down(&b);
+    o.expect_nodes = 70;
+    o.expect_edges = 300;
+    b = set_up(plain, o, 1);
+    ck_assert(info_of(&b).programs == 1);
+    gnnc_executable *e;
+    o.size = sizeof o;
+    o.features = F;
+    o.classes = C;
+    o.expect_nodes = 39;
+    refused(gnnc_compile(b.module, &o, &e), GNNC_ERROR_DATA, "nodes is 39");
+    tear_down(&b);
+}
+END_TEST
+
+/* Buckets that no memory holds, and those whose sizes are no numbers. */
+START_TEST(huge_buckets)
+{
+    static const char *const text[] = {"9223372036854775807", "9223372036854775806", "4611686018427387905",
+                                       "4294967296"};
+    for (int k = 0; k < 7; k++) {
+        gnnc_compile_options o = {.dynamic = "false", .buckets = text[k / 2], .wide = k % 2};
+        bench b = set_up(plain, o, 1);
+        for (int e = 0; e < 2; e++)
+            refuses(b.run, 3, e, o.wide ? GNNC_ERROR_MEMORY : GNNC_ERROR_USAGE,
+                    o.wide ? "cannot be addressed" : "compile with `wide`");
+        ck_assert(info_of(&b).programs == 0);
+        tear_down(&b);
+    }
+    gnnc_compile_options most = {
+        .dynamic = "false", .buckets = "pow2", .expect_nodes = INT64_MAX, .expect_edges = 5, .wide = true};
+    bench b = set_up(plain, most, 1);
+    ck_assert(program(&b, 0).nodes_most == INT64_MAX && program(&b, 0).edges_most == 8);
+    tear_down(&b);
+}
+END_TEST
+
+/* What a run says that it holds is what it holds, but for some small change. */
+START_TEST(bytes_of_runs)
+{
+    static const char model[] = "model M() (g: graph, x: node[F]) -> edge[C] {\n  a = Linear(C)\n  h = a(x)\n"
+                                "  return edge(u -> v in g: h[u] * h[v] * g.weight)\n}\n";
+    enum { N = 5000, E = 20000, CHANGE = 16384 };
+    gnnc_context *c;
+    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .allocate = take, .release = give};
+    ok(gnnc_context_new(&o, &c));
+    for (int k = 0; k < 4; k++) {
+        gnnc_compile_options co = {.dynamic = k % 2 ? "false" : "true",
+                                   .buckets = k % 2 ? "pow2" : NULL,
+                                   .sparse = k > 1,
+                                   .edge_weights = true};
+        bench b = set_up_in(c, model, co, 1);
+        world w = make_world_in(c, 1, N, E);
+        DLTensor weight = tensor(w.w, 1, w.edges, kDLFloat, 32), out;
+        for (int again = 0; again < 2; again++) { /* the second time the program is there, and what the graph derives */
+            int64_t before = held;
+            gnnc_run *r;
+            ok(gnnc_run_new(b.exe, b.state, NULL, &r));
+            bind_world(r, &w, false);
+            ok(gnnc_run_bind(r, "g.weight", &weight));
+            ok(gnnc_run_infer(r));
+            ok(gnnc_run_output(r, "out", &out));
+            ck_assert(out.shape[0] == E);
+            int64_t bytes = gnnc_run_bytes(r);
+            ck_assert_msg(!again || (held - before >= bytes && held - before < bytes + CHANGE),
+                          "it holds %lld bytes, and says %lld (%d)", (long long)(held - before), (long long)bytes, k);
+            gnnc_run_free(r);
+            ck_assert(!again || held == before);
+        }
+        end_world(&w);
+        tear_down(&b);
+    }
+    gnnc_context_free(c);
+    ck_assert(held == 0);
+}
+END_TEST
+
 static TCase *named(Suite *s, const char *name)
 {
     TCase *t = tcase_create(name);
@@ -447,7 +535,7 @@ int main(void)
 {
     Suite *s = suite_create("api_dynamic");
     TCase *shapes = named(s, "shapes"), *rules = named(s, "rules"), *shared = named(s, "threads"),
-          *pads = named(s, "padding");
+          *pads = named(s, "padding"), *buckets = named(s, "buckets");
     if (GNNC_HAVE_LLVM) {
         tcase_add_loop_test(shapes, many_shapes, 0, 2);
         tcase_add_test(rules, automatic);
@@ -457,6 +545,9 @@ int main(void)
         tcase_add_test(rules, ranges);
         tcase_add_loop_test(shared, threads, 0, 3);
         tcase_add_loop_test(pads, padding, 0, 8);
+        tcase_add_test(buckets, padding_and_ranges);
+        tcase_add_test(buckets, huge_buckets);
+        tcase_add_test(buckets, bytes_of_runs);
     }
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
