@@ -82,7 +82,7 @@ gn_status *gn_cli_compile_ahead(gn_cli *cli, gn_session_options *o)
     gn_session *s;
     o->train = o->keep_static = !cli->opt.inference;
     o->no_code = o->objects = true;
-    o->cpu = cli->opt.cpu;
+    o->cpu = cli->opt.cpu && strcmp(cli->opt.cpu, "native") ? cli->opt.cpu : NULL; /* NULL: this one */
     GN_TRY(gn_session_new(cli->arena, o, &s));
     gn_cli_describe(cli, s);
     gn_status *status = make(cli, s, &object);

@@ -261,7 +261,7 @@ static gn_status *start(gn_session *s)
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));
     t0 = gn_now_ms();
-    if (!s->opt.target) GN_TRY(gn_tune_session(s));
+    GN_TRY(gn_tune_session(s));
     s->tune_ms = gn_now_ms() - t0;
     GN_TRY(reorder(s));
     GN_TRY(compile_all(s));

@@ -1,4 +1,4 @@
-/* The search: ways to run, then decisions, then schedules, region by region, then orders of nodes.
+/* The search: orders of nodes (tune_order.c), ways to run, then decisions, then schedules, region by region.
  *
  * Greedy: what is tried is the best so far with one thing changed.  Schedules of different regions do not meet, so one
  * build tries a value for all of them, and each region keeps it where its own kernels became faster; then all that were kept
@@ -10,13 +10,12 @@
 #include "driver/session_impl.h"
 #include "driver/tune_impl.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double duel_ms = 30, last_duel_ms = 120, hopeless = 1.5;
+static const double duel_ms = TUNE_DUEL_MS, last_duel_ms = 120, hopeless = 1.5;
 
 void tuner_say(const tuner *t, const char *fmt, ...)
 {
@@ -62,7 +61,7 @@ static gn_status *make_right(tuner *t, trial **c, const char *name)
 
 static void adopt(tuner *t, trial *c)
 {
-    note_tried(t, trial_digest(t, tuner_best(t), tuner_best_pick(t)));
+    note_tried(t, tuner_best_digest(t));
     trial_free(t->best);
     t->best = c;
 }
@@ -350,6 +349,8 @@ static gn_status *open_tuner(tuner *t)
     for (int k = most / 2; k >= 1; k /= 2) GN_TRY(gn_pool_new(k, &t->pool[k]));
     t->pool[most + 1] = NULL;
     GN_TRY(gn_cache_new(&in_memory, &t->cache));
+    GN_TRY(gn_session_build_options(t->s, &t->usual));
+    t->usual_digest = trial_digest(t, tuner_reference(t), tuner_best_pick(t));
     return check_reference(t);
 }
 
@@ -399,72 +400,6 @@ static gn_status *tune_unit(gn_session *of, gn_session *s, gn_tuned *rec, double
 
 /* Sessions ----------------------------------------------------------------------------------------------------------- */
 
-/* The default's programs on the same data, which keeps all that was needed to bind it. */
-static gn_status *default_session(const gn_session *of, gn_order order, gn_session **out)
-{
-    gn_session_options o = of->opt;
-    o.mode = GN_MODE_DEFAULT;
-    o.tune_lock = NULL;
-    o.tune_on = false;
-    o.weights = NULL;
-    o.reorder = order;
-    o.without.decisions |= (gn_switches)1 << GN_DO_SHARE_ARENA;
-    return gn_session_new(of->arena, &o, out);
-}
-
-/* Do the programs of both compute the same for the user's nodes? */
-static bool same_scores(gn_session *a, gn_session *b)
-{
-    int64_t n = 0, m = 0;
-    double scale = 0, worst = 0;
-    gn_status_free(gn_session_reset(a, 1));
-    gn_status_free(gn_session_reset(b, 1));
-    gn_status *bad = gn_session_eval(a);
-    if (!bad) bad = gn_session_eval(b);
-    gn_status_free(bad);
-    if (bad) return false;
-    const float *x = gn_session_logits(a, &n), *y = gn_session_logits(b, &m);
-    if (!x || !y || n != m) return false;
-    for (int64_t v = 0; v < a->data->n_nodes; v++)
-        for (int64_t c = 0; c < n; c++) {
-            double want = (double)x[gn_session_row(a, v) * n + c], got = (double)y[gn_session_row(b, v) * n + c];
-            scale = fmax(scale, fabs(want));
-            worst = fmax(worst, fabs(want - got));
-        }
-    return worst <= 1e-4 * scale;
-}
-
-/* Another order of nodes under the default, where rows that are gathered leave the caches.  *times: that it takes. */
-static gn_status *search_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times)
-{
-    static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
-    enum { FEW_NODES = 8192 };
-    tuner t = {.arena = of->arena, .of = of, .id = rec->unit, .rec = rec};
-    double once = (*s)->read_ms + (*s)->build.ms;
-    if ((*s)->data->n_nodes < FEW_NODES || (*s)->graph->n_src != (*s)->graph->n_dst) return NULL;
-    for (int k = 0; k < 2; k++) {
-        gn_session *other;
-        if (gn_now_ms() + 3 * once + 16 * rec->default_us * 1e-3 > deadline) return NULL;
-        GN_TRY(default_session(of, orders[k], &other));
-        t.s = *s;
-        const gn_unit *a = tuner_unit(&(*s)->build, rec->unit), *b = tuner_unit(&other->build, rec->unit);
-        bool same = same_scores(*s, other), won = false;
-        duel d = duel_run(&t, a, b, duel_ms);
-        if (same) won = duel_won(&d);
-        tuner_say(&t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[orders[k]], d.b_us, d.a_us,
-                  d.ratio, d.noise,
-                  !same ? ": rejected, it gives something else"
-                  : won ? ": taken"
-                        : "");
-        if (!same) rec->wrong++;
-        if (won) rec->reorder = orders[k];
-        if (won) *times *= d.ratio;
-        gn_session_free(won ? *s : other);
-        if (won) *s = other;
-    }
-    return NULL;
-}
-
 static bool enough(const gn_session *s, const gn_tuned *t, double seconds)
 {
     if (t->finished || s->opt.no_code) return true;
@@ -494,13 +429,13 @@ static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, 
     rec->signature = signature;
     if (found && free_order) s->opt.reorder = rec->reorder;
     if (!(found && enough(s, rec, seconds)) && !s->opt.no_code && seconds > 0) {
-        if (!*trials) GN_TRY(default_session(s, rec->reorder, trials));
+        if (!*trials) GN_TRY(tune_default_session(s, rec->reorder, trials));
         double deadline = gn_now_ms() + seconds * 1e3, times = 1;
         if (free_order && !found) {
             tuner t = {.arena = s->arena, .s = *trials, .of = s, .id = unit, .rec = rec};
             duel d = duel_run(&t, tuner_unit(&(*trials)->build, unit), tuner_unit(&(*trials)->build, unit), duel_ms);
             rec->default_us = d.a_us;
-            GN_TRY(search_orders(s, trials, rec, deadline, &times));
+            GN_TRY(tune_orders(s, trials, rec, deadline, &times));
         }
         GN_TRY(tune_unit(s, *trials, rec, (deadline - gn_now_ms()) * 1e-3));
         rec->default_us /= times; /* as nodes came */
@@ -517,10 +452,11 @@ gn_status *gn_tune_session(gn_session *s)
 {
     gn_session *trials = NULL;
     plan p = plan_of(s);
-    if ((s->opt.tune_lock || s->opt.tune_on) && (s->opt.target || s->opt.cpu))
+    bool elsewhere = s->opt.target || s->opt.limits || s->opt.cpu;
+    if ((s->opt.tune_lock || s->opt.tune_on) && elsewhere)
         GN_FAIL(GN_ERR_USAGE, "schedules are tuned for this processor, not for %s",
-                s->opt.target ? "a device" : s->opt.cpu);
-    if (s->opt.target || s->opt.cpu) return NULL;
+                s->opt.target || s->opt.limits ? "a device" : s->opt.cpu);
+    if (elsewhere) return NULL;
     if (s->opt.tune_lock) return gn_tuned_lock_read(s, s->opt.tune_lock);
     if (!gn_modes[s->opt.mode].tune && !s->opt.tune_on) return NULL;
     gn_status *status = NULL;

@@ -54,7 +54,8 @@ GN_NODISCARD gn_status *gn_tuned_lock_read(gn_session *s, const char *path);
 #define GN_TUNE_SECONDS 5.0 /* a search's usual budget */
 
 /* Fills s->tuned for the programs that the session runs, from a lock file, from what is kept, by searching, as options and
- * mode say; may change s->opt.reorder.  Of a session that has read its data and its model, and compiled nothing. */
+ * mode say; may change s->opt.reorder.  Nothing for another processor or a device: GN_ERR_USAGE where
+ * that is asked for a lock or a search.  Of a session that has read its data and its model, and compiled nothing. */
 GN_NODISCARD gn_status *gn_tune_session(gn_session *s);
 
 #endif

@@ -81,9 +81,9 @@ static const char *compare(const tuner *t, const result *r, const void *now)
     }
     for (int64_t i = 0; i < r->elems; i++) {
         double want = at(r->value, r->elem, i), got = at(now, r->elem, i);
-        if (isnan(want) && isnan(got)) continue;
-        double slack = (r->before ? state_slack : output_slack) * scale + rounding * fabs(want);
-        if (want == got || fabs(got - want) <= slack) continue;
+        if (want == got || (isnan(want) && isnan(got))) continue;
+        double slack = isfinite(want) ? (r->before ? state_slack : output_slack) * scale + rounding * fabs(want) : 0;
+        if (fabs(got - want) <= slack) continue;
         return gn_arena_printf(t->arena, "%s: element %lld is %.9g, not %.9g +- %.2g", r->name, (long long)i, got, want,
                                slack);
     }

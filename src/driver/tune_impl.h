@@ -30,6 +30,8 @@ typedef struct tuner {
     gn_unit_id id;
     gn_tuned *rec;
     struct gn_cache *cache; /* of candidates' kernels, in memory */
+    gn_build_options usual; /* what the session compiles with; candidates change it */
+    uint64_t usual_digest;  /* of the default */
     trial *best;            /* NULL: the default */
     double deadline;        /* gn_now_ms */
     int n_results;
@@ -43,6 +45,8 @@ const gn_unit *tuner_reference(const tuner *t);
 const gn_unit *tuner_best(const tuner *t);
 const gn_pick *tuner_best_pick(const tuner *t);
 gn_unit *tuner_unit(gn_build *b, gn_unit_id id);
+
+uint64_t tuner_best_digest(const tuner *t);
 
 /* trial.c.  *out is NULL where the candidate is the best's or was tried before, or cannot be made: that is no error. */
 GN_NODISCARD gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out);
@@ -65,10 +69,19 @@ typedef struct duel {
     double ratio;      /* median of b / a */
     double noise;      /* of that */
 } duel;
+enum { TUNE_DUEL_MS = 30 };
 duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms);
 bool duel_won(const duel *d); /* by b, beyond noise */
 /* Least nanoseconds of each launch, a and b in turn. */
 void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns);
+
+/* tune_order.c.  The default's programs on the same data, which keeps all that was needed to bind it. */
+GN_NODISCARD gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session **out);
+/* Do the programs of both compute the same for the user's nodes, up to sums in another order? */
+bool tune_same_scores(gn_session *a, gn_session *b);
+/* Another order of nodes for *s, a default session, where rows that are gathered leave the caches: *s is the faster one then,
+ * rec says its order, and *times is multiplied by the time that it takes beside the one before.  deadline: gn_now_ms. */
+GN_NODISCARD gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times);
 
 /* tune_space.c: what can be tried, in an order that usually pays. */
 extern const char *const tune_switches[];

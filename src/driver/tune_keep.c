@@ -108,8 +108,9 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, gn_order reorder, 
     else
         gn_buf_add(&b, "threads any\n");
     gn_buf_printf(&b, "order %s\n", free_order ? "any" : gn_order_name[reorder]);
-    gn_buf_printf(&b, "options%s%s%s%s\n", s->opt.sanitize ? " checked" : "", s->opt.pass_limit >= 0 ? " limited" : "",
-                  *without ? " without " : "", without);
+    gn_buf_printf(&b, "options%s", s->opt.sanitize ? " checked" : "");
+    if (s->opt.pass_limit >= 0) gn_buf_printf(&b, " limited to %d", s->opt.pass_limit);
+    gn_buf_printf(&b, "%s%s\n", *without ? " without " : "", without);
     *out = b.p;
     return NULL;
 }

@@ -49,11 +49,13 @@ uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p)
     return gn_hash_bytes(how, sizeof how, h);
 }
 
+uint64_t tuner_best_digest(const tuner *t) { return t->best ? t->best->digest : t->usual_digest; }
+
 static bool was_tried(const tuner *t, uint64_t digest)
 {
     for (uint32_t k = 0; k < t->rec->tried.n; k++)
         if (t->rec->tried.p[k] == digest) return true;
-    return digest == trial_digest(t, tuner_best(t), tuner_best_pick(t));
+    return digest == tuner_best_digest(t);
 }
 
 static gn_pick copy_pick(gn_arena *a, const gn_pick *p)
@@ -77,7 +79,7 @@ static gn_status *lower_guarded(tuner *t, const gn_pick *pick, trial *c)
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", c->arena.wanted);
     }
     c->pick = copy_pick(&c->arena, pick);
-    GN_TRY(gn_session_build_options(t->s, &c->opt));
+    c->opt = t->usual;
     c->opt.skip = ~(1u << t->id);
     c->opt.no_code = true;
     c->opt.mode = t->of->opt.mode;

@@ -3,7 +3,8 @@
 /* links: driver codegen passes frontend ir runtime cache base */
 /* timeout: 240 */
 #include "cache/cache.h"
-#include "driver/tune.h"
+#include "driver/session_impl.h"
+#include "driver/tune_impl.h"
 
 #include <check.h>
 #include <math.h>
@@ -192,6 +193,117 @@ START_TEST(a_candidate_that_leaves_out_a_row_is_rejected)
 }
 END_TEST
 
+/* A launch that does what it should, and then spoils the output or takes its time. */
+typedef struct meddler {
+    gn_kernel_fn whole;
+    int buffer;    /* of the launch: the output */
+    int64_t elems; /* that are overwritten by */
+    float value;
+    int us; /* that it takes longer */
+} meddler;
+static meddler meddle;
+
+static void meddling(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
+{
+    meddle.whole(buf, sym, lo, hi);
+    for (int64_t k = 0; k < meddle.elems; k++) ((float *)buf[meddle.buffer])[k] = meddle.value;
+    if (meddle.us) usleep((unsigned)meddle.us);
+}
+
+/* In the launch that makes the output; is there one? */
+static bool meddle_with(const gn_unit *u, int64_t elems, float value, int us)
+{
+    const gn_artifact *a = u->code->artifact;
+    for (int k = 0; k < a->n_launches; k++)
+        for (int b = 0; b < a->launches[k].n_buf; b++) {
+            if (a->launches[k].kind != GN_LAUNCH_KERNEL || a->slots[a->launches[k].buf[b]].kind != GN_SLOT_OUTPUT)
+                continue;
+            meddle = (meddler){a->code[a->launches[k].kernel], b, elems, value, us};
+            a->code[a->launches[k].kernel] = meddling;
+            return true;
+        }
+    return false;
+}
+
+static void watch_finite(void *ctx, const char *candidate, gn_unit *u)
+{
+    spy *z = ctx;
+    (void)candidate;
+    if (!z->spoiled && meddle_with(u, 300 * 4, 0, 0)) z->spoiled++;
+}
+
+/* Where the default gives no number but what is infinite, that is what is to be given. */
+START_TEST(a_candidate_that_is_finite_is_rejected)
+{
+    spy z = {0};
+    gn_session_options o = watched(&z, "gcn", false);
+    o.text = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = Linear(C)\n  return log(relu(-exp(a(x))))\n}\n";
+    o.tune_made = watch_finite;
+    o.threads = 1;
+    gn_session *s = open_session(&o);
+    ck_assert_int_eq(z.spoiled, 1);
+    ck_assert_int_eq(z.said_rejected, 1);
+    int64_t n;
+    const float *scores = (ok(gn_session_eval(s)), gn_session_logits(s, &n));
+    for (int64_t i = 0; i < 300 * n; i++) ck_assert(isinf(scores[i]) && scores[i] < 0);
+    gn_session_free(s);
+}
+END_TEST
+
+/* Orders of nodes ---------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *path;
+    int64_t elems;
+    float value;
+    int us;
+    int said, wrong; /* expected */
+} orders[] = {
+    {"synthetic:nodes=300,edges=1500,features=4,classes=2,seed=3", 0, 0, 0, 0, 0}, /* too few nodes */
+    {"synthetic:nodes=8192,edges=20000,features=4,classes=2,seed=3", 0, 0, 3000, 2, 0},
+    {"synthetic:nodes=8192,edges=20000,features=4,classes=2,seed=3", 1, NAN, 3000, 2, 2},
+    {"synthetic:nodes=8192,edges=20000,features=4,classes=2,seed=3", 1, INFINITY, 3000, 2, 2},
+    {"synthetic:nodes=8192,edges=20000,features=4,classes=2,seed=3", 8192 * 2, 3, 3000, 2, 2},
+};
+
+static void hear_orders(void *ctx, const char *text)
+{
+    *(int *)ctx += !strncmp(text, "order communities: ", 19) || !strncmp(text, "order rcm: ", 11);
+}
+
+/* The default's programs, which are slower than they are or give something else, beside those on other orders. */
+START_TEST(orders_of_nodes)
+{
+    int said = 0;
+    gn_session_options o = options("gcn", false);
+    o.mode = GN_MODE_DEFAULT;
+    o.threads = 1;
+    o.data.path = orders[_i].path;
+    o.tune_say = hear_orders;
+    o.tune_ctx = &said;
+    gn_session *of = open_session(&o), *s;
+    ok(tune_default_session(of, GN_ORDER_NONE, &s));
+    gn_unit_release(&s->build.eval);
+    ck_assert(meddle_with(&s->build.eval, orders[_i].elems, orders[_i].value, orders[_i].us));
+    ok(gn_session_bind(s, &s->build.eval, s->pool, NULL));
+    gn_tuned rec = {.unit = GN_UNIT_EVAL};
+    double times = 1;
+    ok(tune_orders(of, &s, &rec, gn_now_ms() + 1e6, &times));
+    ck_assert_int_eq(said, orders[_i].said);
+    ck_assert_int_eq(rec.wrong, orders[_i].wrong);
+    ck_assert_int_eq(s->opt.reorder, rec.reorder);
+    if (orders[_i].said && !orders[_i].wrong) {
+        ck_assert_int_ne(rec.reorder, GN_ORDER_NONE);
+        ck_assert_msg(times > 0 && times < 0.5, "%g times", times);
+        ck_assert(tune_same_scores(of, s) && tune_same_scores(s, of));
+    } else {
+        ck_assert(rec.reorder == GN_ORDER_NONE && times == 1);
+    }
+    gn_session_free(s);
+    gn_session_free(of);
+}
+END_TEST
+
 /* Keeping ------------------------------------------------------------------------------------------------------------ */
 
 START_TEST(what_was_found_is_kept)
@@ -245,6 +357,49 @@ START_TEST(a_search_goes_on)
     ck_assert(t->seconds > before.seconds);
     same_scores(s);
     gn_session_free(s);
+}
+END_TEST
+
+static const char *signature_of(gn_session *s)
+{
+    const char *text;
+    ok(gn_tuned_signature(s, GN_UNIT_EVAL, GN_ORDER_NONE, false, &text));
+    return text;
+}
+
+/* What is found for this processor is for no other and no device, and what a part of the passes made is for that part. */
+START_TEST(what_is_kept_is_for_this_processor)
+{
+    gn_session_options o = options("gcn", false), other;
+    gn_limits limits = gn_cpu_limits(NULL);
+    gn_target device = {0};
+    o.tune_seconds = 0.02;
+    gn_session *s = open_session(&o);
+    ok(gn_tuned_lock_write(s, lock_path));
+    gn_session_free(s);
+    for (int k = 0; k < 4; k++) {
+        other = o;
+        other.tune_seconds = 0;
+        other.no_code = true;
+        if (k == 1) other.limits = &limits;
+        if (k == 2) other.cpu = "x86-64-v2";
+        if (k < 3) {
+            s = open_session(&other);
+            ck_assert((s->tuned[GN_UNIT_EVAL] != NULL) == (k == 0));
+            const char *all = signature_of(s);
+            s->opt.pass_limit = 3;
+            const char *three = signature_of(s);
+            s->opt.pass_limit = 4;
+            ck_assert(strcmp(three, signature_of(s)) && strcmp(three, all) && strcmp(all, signature_of(s)));
+            gn_session_free(s);
+        } else {
+            other.target = &device;
+        }
+        other.tune_lock = lock_path;
+        if (k)
+            refused(gn_session_new(&arena, &other, &s), GN_ERR_USAGE,
+                    k == 2 ? "not for x86-64-v2" : "not for a device");
+    }
 }
 END_TEST
 
@@ -454,24 +609,34 @@ START_TEST(locks_that_do_not_fit)
 }
 END_TEST
 
+static TCase *named(Suite *s, const char *name)
+{
+    TCase *t = tcase_create(name);
+    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_set_timeout(t, 0);
+    suite_add_tcase(s, t);
+    return t;
+}
+
 int main(void)
 {
-    TCase *t = tcase_create("tune");
     if (!GNNC_HAVE_LLVM) return 0;
-    tcase_add_checked_fixture(t, setup, teardown);
-    tcase_add_loop_test(t, wrong_candidates_are_rejected, 0, sizeof wrong / sizeof *wrong);
-    tcase_add_test(t, a_candidate_that_leaves_out_a_row_is_rejected);
-    tcase_add_test(t, what_was_found_is_kept);
-    tcase_add_test(t, a_search_goes_on);
-    tcase_add_test(t, records_as_text);
-    tcase_add_test(t, records_that_are_none);
-    tcase_add_test(t, locks_pin_choices);
-    tcase_add_test(t, locks_hold_orders);
-    tcase_add_test(t, locks_that_do_not_fit);
-    tcase_set_timeout(t, 0);
-    Suite *suite = suite_create("tune");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
+    Suite *s = suite_create("tune");
+    TCase *right = named(s, "candidates"), *order = named(s, "orders"), *keep = named(s, "keeping"),
+          *lock = named(s, "locks");
+    tcase_add_loop_test(right, wrong_candidates_are_rejected, 0, sizeof wrong / sizeof *wrong);
+    tcase_add_test(right, a_candidate_that_leaves_out_a_row_is_rejected);
+    tcase_add_test(right, a_candidate_that_is_finite_is_rejected);
+    tcase_add_loop_test(order, orders_of_nodes, 0, sizeof orders / sizeof *orders);
+    tcase_add_test(keep, what_was_found_is_kept);
+    tcase_add_test(keep, a_search_goes_on);
+    tcase_add_test(keep, records_as_text);
+    tcase_add_test(keep, records_that_are_none);
+    tcase_add_test(lock, what_is_kept_is_for_this_processor);
+    tcase_add_test(lock, locks_pin_choices);
+    tcase_add_test(lock, locks_hold_orders);
+    tcase_add_test(lock, locks_that_do_not_fit);
+    SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
     srunner_free(r);

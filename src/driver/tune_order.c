@@ -1,0 +1,90 @@
+/* order: other orders of nodes, under the default's programs. */
+#include "driver/session_impl.h"
+#include "driver/tune_impl.h"
+
+#include <math.h>
+
+enum { FEW_NODES = 8192 }; /* rows that are gathered stay in the caches, whatever their order */
+
+gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session **out)
+{
+    gn_session_options o = of->opt;
+    o.mode = GN_MODE_DEFAULT;
+    o.tune_lock = NULL;
+    o.tune_on = false;
+    o.weights = NULL;
+    o.reorder = order;
+    o.without.decisions |= (gn_switches)1 << GN_DO_SHARE_ARENA;
+    return gn_session_new(of->arena, &o, out);
+}
+
+typedef struct scores {
+    const gn_session *s;
+    const float *p;
+    int64_t n; /* of a node */
+} scores;
+
+static gn_status *score(gn_session *s, scores *out)
+{
+    GN_TRY(gn_session_reset(s, 1));
+    GN_TRY(gn_session_eval(s));
+    out->s = s;
+    out->p = gn_session_logits(s, &out->n);
+    return NULL;
+}
+
+static double at(const scores *x, int64_t v, int64_t c) { return (double)x->p[gn_session_row(x->s, v) * x->n + c]; }
+
+static bool same(const scores *x, const scores *y)
+{
+    double scale = 0;
+    if (!x->p || !y->p || x->n != y->n) return false;
+    for (int64_t v = 0; v < x->s->data->n_nodes; v++)
+        for (int64_t c = 0; c < x->n; c++)
+            if (isfinite(at(x, v, c))) scale = fmax(scale, fabs(at(x, v, c)));
+    for (int64_t v = 0; v < x->s->data->n_nodes; v++)
+        for (int64_t c = 0; c < x->n; c++) {
+            double want = at(x, v, c), got = at(y, v, c), slack = isfinite(want) ? 1e-4 * scale : 0;
+            if (want == got || (isnan(want) && isnan(got)) || fabs(got - want) <= slack) continue;
+            return false;
+        }
+    return true;
+}
+
+bool tune_same_scores(gn_session *a, gn_session *b)
+{
+    scores x, y;
+    gn_status *bad = score(a, &x);
+    if (!bad) bad = score(b, &y);
+    bool ok = !bad && same(&x, &y);
+    gn_status_free(bad);
+    return ok;
+}
+
+gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times)
+{
+    static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
+    tuner t = {.arena = of->arena, .of = of, .id = rec->unit, .rec = rec};
+    double once = (*s)->read_ms + (*s)->build.ms;
+    if ((*s)->data->n_nodes < FEW_NODES || (*s)->graph->n_src != (*s)->graph->n_dst) return NULL;
+    for (int k = 0; k < 2; k++) {
+        gn_session *other;
+        if (gn_now_ms() + 3 * once + 16 * rec->default_us * 1e-3 > deadline) return NULL;
+        GN_TRY(tune_default_session(of, orders[k], &other));
+        t.s = *s;
+        bool right = tune_same_scores(*s, other);
+        duel d = duel_run(&t, tuner_unit(&(*s)->build, rec->unit), tuner_unit(&other->build, rec->unit), TUNE_DUEL_MS);
+        bool won = right && duel_won(&d);
+        tuner_say(&t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[orders[k]], d.b_us, d.a_us,
+                  d.ratio, d.noise,
+                  !right ? ": rejected, it gives something else"
+                  : won  ? ": taken"
+                         : "");
+        if (!right) rec->wrong++;
+        if (won) rec->reorder = orders[k];
+        if (won) *times *= d.ratio;
+        gn_session_free(won ? *s : other);
+        if (won) *s = other;
+    }
+    return NULL;
+}
