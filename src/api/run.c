@@ -280,6 +280,7 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
 {
     int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + r->copied_bytes;
     for (int k = 0; k < r->n_data; k++) bytes += data_bytes(r, &r->data[k]);
+    if (r->graph && r->graph->of) bytes += gn_graph_bytes(r->graph->graph);
     if (r->padded) bytes += gn_graph_bytes(r->padded) + r->padded->n_dst; /* and `valid` */
     if (r->padded_pattern) bytes += gn_graph_bytes(r->padded_pattern);
     for (int k = 0; k < API_UNITS; k++) {

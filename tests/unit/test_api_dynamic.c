@@ -496,6 +496,7 @@ START_TEST(bytes_of_runs)
         gnnc_compile_options co = {.dynamic = k % 2 ? "false" : "true",
                                    .buckets = k % 2 ? "pow2" : NULL,
                                    .sparse = k > 1,
+                                   .wide = k == 1 || k == 2,
                                    .edge_weights = true};
         bench b = set_up_in(c, model, co, 1);
         world w = make_world_in(c, 1, N, E);
