@@ -53,6 +53,8 @@ static const struct outside {
     {"memset", (any_fn)memset},
     {"memmove", (any_fn)memmove},
     {"gn_kernel_fault", (any_fn)gn_kernel_fault},
+    {"gn_kernel_touch", (any_fn)gn_kernel_touch},
+    {"gn_kernel_touch_lanes", (any_fn)gn_kernel_touch_lanes},
 #undef D1
 #undef F1
 };

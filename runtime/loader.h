@@ -1,15 +1,16 @@
 /* Loader of compiled kernels: puts relocatable object code into memory without a linker or a compiler.
  *
  * Takes one or more x86-64 ELF relocatable objects, one after another, each starting at a multiple of 64 bytes.  Code may
- * refer to itself, to constants, to a few functions of libm and to gn_kernel_fault; anything else is refused. Bytes may
- * come from a file: everything is checked before it is used, and a broken object is GN_ERR_DATA. Memory is never
- * writable and executable at once. */
+ * refer to itself, to constants, to a few functions of libm and to those below; anything else is refused. Bytes may come
+ * from a file: everything is checked before it is used, and a broken object is GN_ERR_DATA. Memory is never writable and
+ * executable at once. */
 #ifndef GN_RUNTIME_LOADER_H
 #define GN_RUNTIME_LOADER_H
 
 #include "base/status.h"
 #include "runtime/kernel.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,5 +33,11 @@ size_t gn_object_code_bytes(const gn_object *o);
 
 /* What sanitized kernels call for an index outside of its buffer: says so on stderr and aborts. */
 _Noreturn void gn_kernel_fault(const char *kernel, const char *buffer, int64_t index, int64_t size);
+
+/* What watched kernels call before they touch so many bytes; or an element of so many bytes at at[l] for each bit l of
+ * `lanes`.  In a build with ThreadSanitizer they tell it, and gn_watched is true; in others they do nothing. */
+extern const bool gn_watched;
+void gn_kernel_touch(const void *at, uint64_t bytes, uint64_t writes);
+void gn_kernel_touch_lanes(const void *const *at, uint64_t bytes, uint64_t lanes, uint64_t writes);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct gn_codegen_options {
     int opt_level;   /* 0: plain (eager, debugging); 1: the pipeline that pays (default); 2: more, for tuned code */
     const char *cpu; /* NULL: the host; "x86-64-v3", "x86-64-v4", ... */
     bool sanitize;   /* bounds checks on every buffer access in the generated code: aborts with kernel and buffer */
+    bool watch;      /* code tells ThreadSanitizer what it touches (runtime/loader.h: gn_kernel_touch) */
     gn_switches off; /* decisions that are switched off */
     int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
     struct gn_cache *cache; /* cache/cache.h; NULL: none. For gn_compile_code; the functions here do not look at it */

@@ -60,6 +60,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.ctx = z;
     o.code.opt_level = eager ? 0 : 1;
     o.code.sanitize = z->opt.sanitize || sanitized;
+    o.code.watch = gn_watched;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
     o.code.cpu = z->opt.cpu;
     o.limits = z->opt.limits;

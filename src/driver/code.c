@@ -45,9 +45,10 @@ const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k)
 static gn_status *make_keys(job *j)
 {
     gn_buf common = {.arena = j->arena};
+    int checks = j->opt->sanitize | j->opt->watch << 1;
     gn_buf_printf(&common, "gnnc %s code %.16s\ntarget ", GNNC_VERSION, gn_code_id);
     GN_TRY(gn_cpu_describe(j->opt->cpu, &common));
-    gn_buf_printf(&common, "\noptions level %d sanitize %d\n", j->opt->opt_level, j->opt->sanitize);
+    gn_buf_printf(&common, "\noptions level %d sanitize %d\n", j->opt->opt_level, checks);
     for (int k = 0; k < j->n; k++) {
         unsigned char digest[GN_SHA256_BYTES];
         char hex[GN_SHA256_HEX + 1];

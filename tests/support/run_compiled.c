@@ -258,7 +258,8 @@ static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int m
             for (int s = 0; s < cases[k]->v[v].stages; s++)
                 if (cases[k]->v[v].code && cases[k]->v[v].mode == &run_modes[mode])
                     GN_PUSH(a, programs, cases[k]->v[v].stage[s]);
-    gn_codegen_options o = {.opt_level = run_modes[mode].eager ? 0 : 1, .cpu = run_modes[mode].cpu, .threads = 1};
+    gn_codegen_options o = {
+        .opt_level = run_modes[mode].eager ? 0 : 1, .cpu = run_modes[mode].cpu, .watch = gn_watched, .threads = 1};
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
 }
 

@@ -102,7 +102,7 @@ typedef struct check_options {
     int64_t split;                 /* called in ranges of that many iterations */
     int cpus;                      /* how many of test_cpus; 0: all */
     uint32_t seed;
-    bool sanitize;
+    bool sanitize, watch;
 } check_options;
 
 static inline int64_t trips(const kir_kernel *k, const int64_t *syms)
@@ -197,10 +197,10 @@ static inline void run_one(const kir_kernel *k, gn_kernel_fn fn, const kir_bound
     }
 }
 
-static inline gn_image *compiled(const kir_kernel *k, const char *cpu, bool sanitize, const char *text)
+static inline gn_image *compiled(const kir_kernel *k, const char *cpu, const check_options *o, const char *text)
 {
     gn_image *image = NULL;
-    gn_codegen_options opt = {.opt_level = 1, .cpu = cpu, .sanitize = sanitize};
+    gn_codegen_options opt = {.opt_level = 1, .cpu = cpu, .sanitize = o->sanitize, .watch = o->watch};
     succeeded(gn_cpu_compile(&k, 1, &opt, &image, NULL), text);
     return image;
 }
@@ -216,7 +216,7 @@ static inline test_code test_compile(const char *text, const check_options *o)
     test_code t = {.k = verified(text), .text = text};
     ck_assert(t.k->buffers.n <= MAX_BUFFERS);
     for (int i = 0; i < TEST_CPUS && (!o->cpus || i < o->cpus); i++)
-        if (test_cpu_runs(i)) t.image[i] = compiled(t.k, test_cpus[i], o->sanitize, text);
+        if (test_cpu_runs(i)) t.image[i] = compiled(t.k, test_cpus[i], o, text);
     return t;
 }
 

@@ -1,5 +1,6 @@
 /* Dynamic shapes: what is compiled for which sizes, when it is compiled again and why, and that results do not tell. */
 /* timeout: 300 */
+#include "runtime/loader.h"
 #include "unit/api_world.h"
 
 #include <math.h>
@@ -65,42 +66,92 @@ static void give(void *user, void *p)
     free(block - *(size_t *)(void *)(block - 8));
 }
 
-/* Ten thousand shapes, one compilation, no more memory at the end than after the first hundred; of two hundred of them what a
- * program gives that has the sizes in it: the same bits. */
+/* Ten thousand shapes through one executable that three threads share, each with a run of its own: one compilation, no more
+ * memory at the end than after the first hundred; of two hundred of them what a program gives that has the sizes in it: the
+ * same bits. */
+enum { SHAPES = 10000, EARLY = 101, EACH = 50, MOST = 120, CALLERS = 3 };
+
+typedef struct caller {
+    pthread_t thread;
+    const gnnc_context *context;
+    const gnnc_compile_options *options;
+    gnnc_run *run;
+    int from, to, sampled;
+} caller;
+
+static void shape_of(int k, int *n, int *e)
+{
+    uint32_t seed = (uint32_t)k * 2654435761u;
+    *n = k < 2 ? k : (int)(draw(&seed) % MOST);
+    *e = k < 4 ? k % 2 : (int)(draw(&seed) % (3 * MOST));
+}
+
+static void compare_with_fresh(caller *z, int k, const float *got)
+{
+    gnnc_compile_options so = *z->options;
+    int n, e;
+    shape_of(k, &n, &e);
+    so.dynamic = "false";
+    bench fresh = set_up_in(z->context, plain, so, 1);
+    float *want = call(fresh.run, z->context, (uint32_t)k, n, e, NULL);
+    ck_assert_msg(memcmp(got, want, (size_t)n * C * sizeof *got) == 0, "%d nodes, %d edges", n, e);
+    gnnc_program_info p = program(&fresh, n == so.expect_nodes && e == so.expect_edges ? 0 : 1);
+    ck_assert(p.nodes_least == n && p.nodes_most == n && p.edges_least == (n ? e : 0));
+    free(want);
+    tear_down(&fresh);
+    z->sampled++;
+}
+
+static void *call_each(void *p)
+{
+    caller *z = p;
+    for (int k = z->from; k < z->to; k += CALLERS) {
+        int n, e;
+        shape_of(k, &n, &e);
+        float *got = call(z->run, z->context, (uint32_t)k, n, e, NULL);
+        if (k % EACH == 0) compare_with_fresh(z, k, got);
+        free(got);
+    }
+    return NULL;
+}
+
+/* Shapes [from, to), dealt out; then each run holds what one shape takes.  Bytes that are held. */
+static int64_t call_all(caller *z, int from, int to)
+{
+    for (int t = 0; t < CALLERS; t++) {
+        z[t].from = from + t;
+        z[t].to = to;
+        ck_assert(pthread_create(&z[t].thread, NULL, call_each, &z[t]) == 0);
+    }
+    for (int t = 0; t < CALLERS; t++) pthread_join(z[t].thread, NULL);
+    for (int t = 0; t < CALLERS; t++) free(call(z[t].run, z[t].context, 5, 50, 150, NULL));
+    return held;
+}
+
 START_TEST(many_shapes)
 {
-    enum { SHAPES = 10000, EACH = 50, MOST = 120 };
     gnnc_context *c;
     gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_MEMORY, .allocate = take, .release = give};
     ok(gnnc_context_new(&o, &c));
     gnnc_compile_options co = {.dynamic = "true", .sparse = _i, .expect_nodes = 50, .expect_edges = 150};
     bench b = set_up_in(c, plain, co, 1);
-    int64_t early = 0;
-    uint32_t seed = 17;
-    free(call(b.run, c, 1, MOST, 3 * MOST, NULL)); /* the largest there is, for what is kept */
-    for (int k = 0; k < SHAPES; k++) {
-        int n = k < 2 ? k : (int)(draw(&seed) % MOST), e = k < 4 ? k % 2 : (int)(draw(&seed) % (3 * MOST));
-        float *got = call(b.run, c, (uint32_t)k, n, e, NULL);
-        if (k % EACH == 0) {
-            gnnc_compile_options so = co;
-            so.dynamic = "false";
-            bench fresh = set_up_in(c, plain, so, 1);
-            float *want = call(fresh.run, c, (uint32_t)k, n, e, NULL);
-            ck_assert_msg(memcmp(got, want, (size_t)n * C * sizeof *got) == 0, "%d nodes, %d edges", n, e);
-            gnnc_program_info p = program(&fresh, n == 50 && e == 150 ? 0 : 1);
-            ck_assert(p.nodes_least == n && p.nodes_most == n && p.edges_least == (n ? e : 0));
-            free(want);
-            tear_down(&fresh);
-        }
-        free(got);
-        if (k == 100 || k == SHAPES - 1) {
-            free(call(b.run, c, 5, 50, 150, NULL));
-            if (k == 100) early = held;
-        }
+    caller z[CALLERS] = {{0}};
+    int sampled = 0;
+    for (int t = 0; t < CALLERS; t++) {
+        gnnc_run_options ro = {.size = sizeof ro, .threads = 1 + t % 2};
+        z[t] = (caller){.context = c, .options = &co};
+        ok(gnnc_run_new(b.exe, b.state, &ro, &z[t].run));
+        free(call(z[t].run, c, 1, MOST, 3 * MOST, NULL)); /* the largest there is, for what is kept */
     }
-    ck_assert_msg(held == early, "%lld bytes, after 100 shapes %lld", (long long)held, (long long)early);
+    int64_t early = call_all(z, 0, EARLY), late = call_all(z, EARLY, SHAPES);
+    ck_assert_msg(late == early, "%lld bytes, after %d shapes %lld", (long long)late, EARLY, (long long)early);
     gnnc_executable_info i = info_of(&b);
     ck_assert(i.programs == 1 && i.recompiles == 0);
+    for (int t = 0; t < CALLERS; t++) {
+        sampled += z[t].sampled;
+        gnnc_run_free(z[t].run);
+    }
+    ck_assert(sampled == SHAPES / EACH);
     tear_down(&b);
     gnnc_context_free(c);
     ck_assert(held == 0);
@@ -345,6 +396,32 @@ START_TEST(threads)
 }
 END_TEST
 
+/* What the header forbids: two threads train one state.  ThreadSanitizer sees the weights, which generated code alone
+ * touches. */
+static void *steps(void *p)
+{
+    for (int k = 0; k < 200; k++) ok(gnnc_run_step(p, NULL));
+    return NULL;
+}
+
+START_TEST(forbidden)
+{
+    bench b = set_up(plain, (gnnc_compile_options){.train = true, .expect_nodes = 20, .expect_edges = 60}, 1);
+    world w = make_world(1, 20, 60);
+    gnnc_run *more;
+    pthread_t other;
+    ok(gnnc_run_new(b.exe, b.state, NULL, &more));
+    bind_world(b.run, &w, true);
+    bind_world(more, &w, true);
+    ck_assert(pthread_create(&other, NULL, steps, more) == 0);
+    steps(b.run);
+    pthread_join(other, NULL);
+    gnnc_run_free(more);
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
 /* Padding ----------------------------------------------------------------------------------------------------------- */
 
 /* Norms over all nodes, a softmax over edges, pools over nodes and edges, numbers of rows; losses over a mask and over all.
@@ -545,6 +622,7 @@ int main(void)
         tcase_add_test(rules, stances);
         tcase_add_test(rules, ranges);
         tcase_add_loop_test(shared, threads, 0, 3);
+        if (gn_watched) tcase_add_exit_test(shared, forbidden, 66);
         tcase_add_loop_test(pads, padding, 0, 8);
         tcase_add_test(buckets, padding_and_ranges);
         tcase_add_test(buckets, huge_buckets);

@@ -378,8 +378,9 @@ START_TEST(static_and_symbolic)
     for (int cpu = 0; cpu < TEST_CPUS; cpu++) {
         float a[3] = {0}, b[3] = {0};
         if (!test_cpu_runs(cpu)) continue;
-        gn_image *one = compiled(verified(symbolic.p), test_cpus[cpu], false, text);
-        gn_image *two = compiled(verified(with_number(text, n)), test_cpus[cpu], false, text);
+        check_options o = {0};
+        gn_image *one = compiled(verified(symbolic.p), test_cpus[cpu], &o, text);
+        gn_image *two = compiled(verified(with_number(text, n)), test_cpus[cpu], &o, text);
         gn_image_kernel(one, 0)((void *[]){x, y, a}, &n, 0, 1);
         gn_image_kernel(two, 0)((void *[]){x, y, b}, &n, 0, 1);
         ck_assert_msg(!memcmp(a, b, sizeof a), "%s, %lld: %a %a %a, not %a %a %a",
@@ -454,7 +455,7 @@ static void run_wild(const char *unit, int bad)
 {
     gn_buf t = {.arena = &arena};
     for (const char *p = out_of_bounds; *p; p++) gn_buf_addn(&t, *p == '#' ? unit : p, *p == '#' ? strlen(unit) : 1);
-    gn_image *image = compiled(verified(t.p), NULL, true, t.p);
+    gn_image *image = compiled(verified(t.p), NULL, &(check_options){.sanitize = true}, t.p);
     int32_t x[21] = {0};
     float y[40] = {0}, o[21];
     int64_t n = 21;

@@ -63,7 +63,7 @@ static gn_kernel_fn function(const char *op, const char *unit, const char *cpu, 
                         "for %%1 in 0 .. n step 1 %s none { %%2 = load f32 %%x[%%1] %%3 = load f32 %%y[%%1]\n"
                         "%%4 = %s f32 %%2%s store %%o[%%1], %%4 }}",
                         unit, op, strcmp(op, "fpow") ? "" : ", %3");
-    *image = compiled(verified(text), cpu, false, text);
+    *image = compiled(verified(text), cpu, &(check_options){0}, text);
     return gn_image_kernel(*image, 0);
 }
 

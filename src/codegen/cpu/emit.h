@@ -75,7 +75,7 @@ typedef struct cg {
     gn_arena *arena;
     const kir_kernel *k;
     const cg_target *target;
-    bool sanitize;
+    bool sanitize, watch;
     LLVMContextRef ctx;
     LLVMModuleRef mod;
     LLVMBuilderRef b;
@@ -87,6 +87,7 @@ typedef struct cg {
     cg_pointer *buffer;      /* [buffers] */
     LLVMValueRef *sym;       /* [symbols] */
     LLVMValueRef fault_name; /* sanitize: the kernel's name as a string */
+    LLVMValueRef watch_list; /* watch: [CG_MAX_LANES] pointers, on the stack */
     int64_t stack_bytes;
     const char *fail; /* first thing that could not be emitted */
 
@@ -106,7 +107,7 @@ void cg_fail(cg *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* kernel.c ----------------------------------------------------------------------------------------------------------- */
 /* Adds kernel `k` to the module as function `symbol`.  NULL, or why it cannot be emitted (in the arena). */
 const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k, const char *symbol,
-                      bool sanitize);
+                      bool sanitize, bool watch);
 
 /* supports.c --------------------------------------------------------------------------------------------------------- */
 /* Fills varies, loop_of and written; says what cannot be emitted, NULL when all can. */
@@ -185,6 +186,12 @@ LLVMValueRef cg_gather(cg *c, const cg_mem *m, const cg_val *index);
 void cg_scatter(cg *c, const cg_mem *m, const cg_val *index, LLVMValueRef raw);
 void cg_prefetch(cg *c, int buffer, const cg_val *index);
 void cg_check_bounds(cg *c, const cg_mem *m, const cg_val *index);
+
+/* watch.c: what ThreadSanitizer is told before a buffer's elements are touched; nothing for tiles, and unless c->watch ---- */
+void cg_watch(cg *c, const cg_mem *m, LLVMValueRef ptr, int lanes, bool write); /* consecutive elements */
+/* Those lanes that the mask lets run: a pointer for each, or to that of lane 0. */
+void cg_watch_lanes(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef mask, bool write);
+void cg_watch_arguments(cg *c); /* the arrays of buffers and symbols */
 
 /* convert.c: between what is stored and what is computed with --------------------------------------------------------- */
 LLVMValueRef cg_widen(cg *c, gn_elem e, LLVMValueRef raw);

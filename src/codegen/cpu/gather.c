@@ -38,6 +38,7 @@ static LLVMValueRef load_prefix(cg *c, const cg_mem *m, LLVMValueRef base, int64
 {
     LLVMValueRef p = cg_address(c, m, base, at);
     if (m->tile || n == lanes) return cg_load_raw(c, m, p, lanes);
+    cg_watch(c, m, p, n, false);
     int64_t on[CG_MAX_LANES];
     for (int i = 0; i < lanes; i++) on[i] = i < n;
     LLVMTypeRef t = cg_vec(cg_storage(c, m->elem), lanes), over[] = {t, c->ptr};
@@ -121,6 +122,7 @@ LLVMValueRef cg_gather(cg *c, const cg_mem *m, const cg_val *index)
     LLVMValueRef p = lane_pointers(c, m, index);
     LLVMTypeRef t = cg_vec(cg_storage(c, m->elem), c->lanes), over[] = {t, LLVMTypeOf(p)};
     LLVMValueRef args[] = {p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), running(c), LLVMConstNull(t)};
+    cg_watch_lanes(c, m, p, args[2], false);
     return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.gather", over, 2, args, 4));
 }
 
@@ -131,6 +133,7 @@ void cg_scatter(cg *c, const cg_mem *m, const cg_val *index, LLVMValueRef raw)
     LLVMValueRef p = lane_pointers(c, m, &flat);
     LLVMTypeRef over[] = {LLVMTypeOf(raw), LLVMTypeOf(p)};
     LLVMValueRef args[] = {raw, p, cg_i32(c, (int64_t)gn_elem_size(m->elem)), running(c)};
+    cg_watch_lanes(c, m, p, args[3], true);
     cg_mark(c, m, cg_intrinsic(c, "llvm.masked.scatter", over, 2, args, 4));
 }
 

@@ -86,16 +86,18 @@ static void begin_function(cg *c, const char *symbol)
     for (unsigned i = 0; i < c->k->buffers.n; i++) c->buffer[i].ptr = load_argument(c, 0, i, c->ptr);
     for (unsigned i = 0; i < c->k->syms.n; i++) c->sym[i] = load_argument(c, 1, i, c->i64);
     alias_scopes(c);
+    cg_watch_arguments(c);
 }
 
 const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k, const char *symbol,
-                      bool sanitize)
+                      bool sanitize, bool watch)
 {
     cg *c = GN_NEW(a, cg);
     c->arena = a;
     c->k = k;
     c->target = t;
     c->sanitize = sanitize;
+    c->watch = watch;
     c->mod = mod;
     c->ctx = LLVMGetModuleContext(mod);
     c->lanes = 1;

@@ -44,6 +44,7 @@ LLVMValueRef cg_mark(cg *c, const cg_mem *m, LLVMValueRef access)
 
 LLVMValueRef cg_load_raw(cg *c, const cg_mem *m, LLVMValueRef ptr, int lanes)
 {
+    cg_watch(c, m, ptr, lanes, false);
     LLVMValueRef v = LLVMBuildLoad2(c->b, cg_vec(cg_storage(c, m->elem), lanes), ptr, "");
     LLVMSetAlignment(v, (unsigned)gn_elem_size(m->elem));
     return cg_mark(c, m, v);
@@ -51,6 +52,7 @@ LLVMValueRef cg_load_raw(cg *c, const cg_mem *m, LLVMValueRef ptr, int lanes)
 
 void cg_store_raw(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef v)
 {
+    cg_watch(c, m, ptr, cg_width(v), true);
     LLVMSetAlignment(cg_mark(c, m, LLVMBuildStore(c->b, v, ptr)), (unsigned)gn_elem_size(m->elem));
 }
 
@@ -58,6 +60,7 @@ static LLVMValueRef masked_load(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMVa
 {
     LLVMTypeRef t = cg_like(cg_storage(c, m->elem), mask), over[] = {t, c->ptr};
     LLVMValueRef args[] = {ptr, cg_i32(c, (int64_t)gn_elem_size(m->elem)), mask, LLVMConstNull(t)};
+    cg_watch_lanes(c, m, ptr, mask, false);
     return cg_mark(c, m, cg_intrinsic(c, "llvm.masked.load", over, 2, args, 4));
 }
 
@@ -65,6 +68,7 @@ static void masked_store(cg *c, const cg_mem *m, LLVMValueRef ptr, LLVMValueRef 
 {
     LLVMTypeRef over[] = {LLVMTypeOf(v), c->ptr};
     LLVMValueRef args[] = {v, ptr, cg_i32(c, (int64_t)gn_elem_size(m->elem)), mask};
+    cg_watch_lanes(c, m, ptr, mask, true);
     cg_mark(c, m, cg_intrinsic(c, "llvm.masked.store", over, 2, args, 4));
 }
 
@@ -147,10 +151,12 @@ static void store_contiguous(cg *c, const cg_mem *m, const cg_val *index, int64_
         }
         mask = NULL;
     }
-    if (mask)
+    if (mask) {
         masked_store(c, m, p, mask, raw);
-    else
-        LLVMSetAlignment(cg_mark(c, m, LLVMBuildStore(c->b, raw, p)), align);
+        return;
+    }
+    cg_watch(c, m, p, c->lanes, true);
+    LLVMSetAlignment(cg_mark(c, m, LLVMBuildStore(c->b, raw, p)), align);
 }
 
 /* Lanes that are a permutation of consecutive elements: shuffled, then stored as one vector. */
@@ -167,7 +173,9 @@ static bool store_permuted(cg *c, const cg_mem *m, const cg_val *index, LLVMValu
         map[at] = l;
     }
     raw = cg_shuffle(c, raw, NULL, map, c->lanes);
-    LLVMValueRef store = LLVMBuildStore(c->b, raw, cg_address(c, m, index->v, low));
+    LLVMValueRef p = cg_address(c, m, index->v, low);
+    cg_watch(c, m, p, c->lanes, true);
+    LLVMValueRef store = LLVMBuildStore(c->b, raw, p);
     LLVMSetAlignment(cg_mark(c, m, store), alignment(m, index->mult, low));
     return true;
 }
