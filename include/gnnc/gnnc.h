@@ -142,10 +142,10 @@ GNNC_API void gnnc_context_cache(const gnnc_context *c, gnnc_cache_info *info); 
 /* Modules ------------------------------------------------------------------------------------------------------------ */
 
 /* Parses `n` bytes of text. `name` stands in messages for the file (NULL: "<model>").
- * GNNC_ERROR_MODEL lists every syntax error there is. */
+ * GNNC_ERROR_MODEL lists every syntax error there is; whether names and shapes fit is seen by gnnc_compile. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_parse(const gnnc_context *c, const char *text, size_t n,
                                                        const char *name, gnnc_module **out);
-/* GNNC_ERROR_IO too. */
+/* The same of a file.  GNNC_ERROR_IO: it cannot be read. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path, gnnc_module **out);
 GNNC_API void gnnc_module_free(gnnc_module *m);
 
@@ -155,13 +155,15 @@ typedef enum gnnc_index { GNNC_INT32 = 0, GNNC_INT64 = 1 } gnnc_index;
 
 /* Of n_nodes nodes and the edges src[k] -> dst[k], k < n_edges; arrays of the given index type.  Edges keep their order:
  * data on edges is given and returned in it.  Repeated edges and loops are kept as they are.
- * GNNC_ERROR_DATA names the first edge whose end is out of range; GNNC_ERROR_USAGE: a count is negative. */
+ * GNNC_ERROR_DATA names the first edge whose end is out of range; GNNC_ERROR_USAGE: a count is negative, there are edges
+ * and an array is NULL, there is no such index type. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t n_edges,
                                                          gnnc_index index, const void *src, const void *dst,
                                                          gnnc_graph **out);
 
 /* Row v lists the sources of the edges into v: src[row[v]] .. src[row[v + 1] - 1].  row: [n_nodes + 1], from 0,
- * ascending, else GNNC_ERROR_DATA. */
+ * ascending, else GNNC_ERROR_DATA, which also names the first source that is out of range.  GNNC_ERROR_USAGE: n_nodes is
+ * negative, `row` is NULL, there are edges and `src` is NULL, there is no such index type. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_index index,
                                                          const void *row, const void *src, gnnc_graph **out);
 GNNC_API int64_t gnnc_graph_nodes(const gnnc_graph *g);
@@ -276,14 +278,15 @@ GNNC_API void gnnc_text_free(char *text);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_new(const gnnc_executable *e, uint64_t seed, gnnc_state **out);
 GNNC_API void gnnc_state_free(gnnc_state *s);
 
-/* Weights from and to safetensors under PyTorch Geometric's names.  GNNC_ERROR_DATA names a tensor that is missing or of
- * the wrong shape.  Saving replaces the file at once or not at all. */
+/* Weights from and to safetensors under PyTorch Geometric's names.  GNNC_ERROR_IO: the file cannot be read or written;
+ * GNNC_ERROR_DATA: it is no safetensors file, or names a tensor that is missing or of the wrong shape or type.  Saving
+ * replaces the file at once or not at all. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path);
 
 /* Everything: weights, moments, step and seed.  Training that goes on from a loaded state ends with the same bytes as
  * training that never stopped. Loading takes a file that was saved from the same model with the same sizes and optimizer,
- * else GNNC_ERROR_DATA. */
+ * else GNNC_ERROR_DATA; GNNC_ERROR_IO as above. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path);
 
@@ -309,6 +312,9 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_new(const gnnc_executable *e, gnnc
                                                   const gnnc_run_options *options, gnnc_run **out);
 GNNC_API void gnnc_run_free(gnnc_run *r);
 
+/* The graph that is computed on, until another one is bound; the run keeps it alive.  Data on edges is in its edges' order.
+ * GNNC_ERROR_USAGE: it is of another context, or has more than 2^31 - 1 nodes or edges and the executable was compiled
+ * without `wide`. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g);
 
 /* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], -1 for unknown; the masks that the
@@ -318,23 +324,25 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
  * that was compiled `sparse`, everything for one that was compiled `fixed`) is copied here, when it is bound.
  * Data of other sizes than before may be bound at any time, together with a graph that fits.
  * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of
- * dimensions or columns, not on the CPU, not aligned to its element.  Numbers of rows are checked against each other
- * when it is run. */
+ * dimensions or columns, not on the CPU, not aligned to its element, an int64 that 32 bits do not hold.  Numbers of rows
+ * are checked against each other when it is run. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data);
 
 /* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL: all 1).  Copied; values of a
  * column that stands in a row more than once are added.
- * GNNC_ERROR_USAGE: the executable was not compiled `sparse`. */
+ * GNNC_ERROR_USAGE: the executable was not compiled `sparse`, n_nodes is negative, `row` is NULL, or there are entries and
+ * `column` is NULL; GNNC_ERROR_DATA: `row` does not ascend from 0, or a column is out of range. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row,
                                                        const int32_t *column, const float *value);
 
 /* The forward pass, as for serving: no dropout, running statistics.  Takes the program that fits the graph, or compiles it,
  * as the executable's options say.  GNNC_ERROR_USAGE: something is not bound, a recompilation is forbidden or would be one
- * too many; GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are outside of the declared ranges. */
+ * too many; GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are outside of the declared ranges, or borrowed
+ * data lies where weights do; what gnnc_compile fails with, where a program is compiled. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
 
 /* One training step: loss, gradients, optimizer; the state changes. *loss (may be NULL) is the one before the update.
- * GNNC_ERROR_USAGE: compiled without `train`. */
+ * GNNC_ERROR_USAGE: compiled without `train`; and as gnnc_run_infer, with the state as it was. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
 /* What the last gnnc_run_infer gave: "out" float32 [nodes, ...].  A view that is alive until the next call on this run.
@@ -350,9 +358,9 @@ typedef struct gnnc_run_info {
     /* How often the inference or the training step was bound, with success: each at first, and again where a graph, a size or
      * data that is copied has been new since. */
     int64_t bindings;
-    int64_t bytes;    /* gnnc_run_bytes */
-    int program;      /* that the last call ran, see gnnc_executable_program; -1: none yet */
-    bool eager;       /* it is an eager one */
+    int64_t bytes;                      /* gnnc_run_bytes */
+    int program;                        /* that the last call ran, see gnnc_executable_program; -1: none yet */
+    bool eager;                         /* it is an eager one */
     int64_t padded_nodes, padded_edges; /* that the bucket of the bound graph adds */
 } gnnc_run_info;
 GNNC_API void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info); /* info->size is set */
