@@ -37,15 +37,15 @@ static double at(const scores *x, int64_t v, int64_t c) { return (double)x->p[gn
 
 static bool same(const scores *x, const scores *y)
 {
-    double scale = 0;
+    double scale = 0; /* of what is finite, so that no slack is infinite */
     if (!x->p || !y->p || x->n != y->n) return false;
     for (int64_t v = 0; v < x->s->data->n_nodes; v++)
         for (int64_t c = 0; c < x->n; c++)
             if (isfinite(at(x, v, c))) scale = fmax(scale, fabs(at(x, v, c)));
     for (int64_t v = 0; v < x->s->data->n_nodes; v++)
         for (int64_t c = 0; c < x->n; c++) {
-            double want = at(x, v, c), got = at(y, v, c), slack = isfinite(want) ? 1e-4 * scale : 0;
-            if (want == got || (isnan(want) && isnan(got)) || fabs(got - want) <= slack) continue;
+            double want = at(x, v, c), got = at(y, v, c);
+            if (want == got || (isnan(want) && isnan(got)) || fabs(got - want) <= 1e-4 * scale) continue;
             return false;
         }
     return true;
