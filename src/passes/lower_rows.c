@@ -119,13 +119,18 @@ static void add_to_sink(lower *L, const rows_plan *z, uint32_t s, kir_id j)
     kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[0], z->acc.p[s], j, value);
 }
 
+static bool is_added(const lower *L, gir_id v, int64_t n)
+{
+    return (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n;
+}
+
 /* What has n elements a row: all values, then the stores, then sums over the space. */
 static void rows_of_width(lower *L, const rows_plan *z, int64_t n)
 {
     const region *r = L->r;
     bool sums = false;
     kir_id *value = GN_NEW_N(L->arena, kir_id, r->members.n);
-    for (uint32_t s = 0; s < z->sink.n; s++) sums = sums || fu_elems(L->p, z->sink.p[s]) == n;
+    for (uint32_t s = 0; s < z->sink.n; s++) sums = sums || is_added(L, z->sink.p[s], n);
     kir_id j = low_open_row(L, n, sums ? KIR_REDUCE : KIR_NONE);
     for (uint32_t m = 0; m < r->members.n; m++) {
         low_ix x = low_index(gir_type_of(L->p, r->members.p[m]), j);
@@ -134,7 +139,7 @@ static void rows_of_width(lower *L, const rows_plan *z, int64_t n)
     for (uint32_t m = 0; m < r->members.n; m++)
         if (is_stored(L, r->members.p[m], n)) low_store_value(L, r->members.p[m], &L->row, j, value[m]);
     for (uint32_t s = 0; s < z->sink.n; s++)
-        if (fu_elems(L->p, z->sink.p[s]) == n) add_to_sink(L, z, s, j);
+        if (is_added(L, z->sink.p[s], n)) add_to_sink(L, z, s, j);
     low_close_row(L, n);
 }
 
@@ -210,6 +215,7 @@ static void row_body(lower *L, const rows_plan *z, kir_id i, kir_id end)
     row_work(L, z);
 }
 
+/* What the first version computes outside of all loops holds only where what it supposes does: the second forgets it. */
 static void row_versions(lower *L, const rows_plan *z, kir_id i, kir_id end)
 {
     if (!z->n_scalars) {
@@ -220,11 +226,13 @@ static void row_versions(lower *L, const rows_plan *z, kir_id i, kir_id end)
     first.pass = z->first_pass;
     first.passes = z->first_passes;
     kir_id hold = low_all_hold(L, z->n_scalars, z->scalar), not = kir_un(L->k, low_at(L), KIR_NOT, hold);
+    uint32_t memos = L->memos.n;
     low_open_if(L, hold);
     low_suppose(L, z->n_scalars, z->scalar);
     row_body(L, &first, i, end);
     low_suppose(L, 0, NULL);
     low_close(L);
+    L->memos.n = memos;
     low_open_if(L, not);
     row_body(L, z, i, end);
     low_close(L);

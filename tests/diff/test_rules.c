@@ -271,6 +271,16 @@ static const char *const rules[][2] = {
      "%21 = state \"z.any\" : f32[50, 6]\n %22 = mul %21, %21\n %23 = add %22, %22\n %24 = reduce %23 {axes = 1}\n"
      " %25 = reduce %21 {axes = 1}\n %26 = mul %24, %25\n %27 = broadcast %26 : f32[50, 6]\n %28 = add %27, %21\n"
      " update \"z.any\" %22\n"},
+    /* lower: versions of a row's work */
+    {"a scalar that the condition decides too",
+     "%21 = input \"f.label\" : bool[]\n %22 = const {value = 2} : f32[]\n %23 = const {value = 3} : f32[]\n"
+     " %24 = select %21, %22, %23\n %25 = broadcast %21 : edge bool[6]\n %26 = select %25, %12, %6\n"
+     " %27 = broadcast %24 : edge f32[6]\n %28 = max %26, %27\n %29 = tanh %28\n" SUM},
+    {"a sum over rows that the first version has no use for",
+     "%21 = input \"f.label\" : bool[]\n %22 = scatter %1, %12 {end = 1, red = 1}\n %23 = space_reduce %22\n"
+     " %24 = gather %1, %22 {end = 1}\n %25 = mul %6, %24\n %26 = broadcast %21 : edge bool[6]\n"
+     " %27 = select %26, %6, %25\n %28 = scatter %1, %27 {end = 1, red = 0}\n %29 = broadcast %23 : node f32[6]\n"
+     " %31 = add %28, %29\n %32 = broadcast %21 : node bool[6]\n %33 = select %32, %28, %31\n"},
     {"a maximum of rows that are lanes",
      "%21 = mul %5, %5\n %22 = space_reduce %21 {red = 1}\n %23 = broadcast %22 : node f32[]\n %24 = sub %21, %23\n"},
 };
