@@ -96,6 +96,18 @@ typedef struct low_options {
     const struct low_tuning *tuning; /* other schedules for some regions (tuning.h); NULL: those that rules make */
 } low_options;
 
+/* Bounds of what is kept beside registers, whatever a schedule asks for. */
+enum {
+    LOW_STACK_BYTES = 240 * 1024, /* of all tiles of a kernel: a back end may refuse 256 KB */
+    LOW_PACK_BYTES = 128 * 1024,  /* of what a product has packed at a time */
+    LOW_TILE_ELEMS = 1024,        /* of a register tile */
+    LOW_BLOCK_ELEMS = 4096,       /* of the tile that holds a value for a block of rows */
+};
+int64_t low_padded(const gn_limits *limits,
+                   int64_t n); /* n elements of a row in a tile: whole vectors, or a part of one */
+/* GEMM: have the packed operands of such a schedule room where the back end keeps tiles? */
+bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s);
+
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */

@@ -22,14 +22,6 @@ kir_id dense_element(lower *L, matrix m, kir_id i, kir_id j)
 
 /* Tiles --------------------------------------------------------------------------------------------------------------- */
 
-int64_t dense_stride(const lower *L, int64_t cols)
-{
-    int64_t lanes = L->opt->limits.lanes > 0 ? L->opt->limits.lanes : 1, s = 1;
-    if (cols >= lanes) return (cols + lanes - 1) / lanes * lanes;
-    while (s < cols) s *= 2;
-    return s;
-}
-
 /* Row by row: a vector never covers parts of two rows, which would tie their registers together. */
 void dense_zero(lower *L, tile_job *t)
 {

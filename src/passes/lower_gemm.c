@@ -53,11 +53,11 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
     if (reg->space == 0) { /* a row of a plain matrix */
         int b = low_kernel_buffer(L, low_buffer_of_value(L, g->product), KIR_WRITE);
         kir_store(L->k, low_at(L), b, dense_at(L, row, g->n, at),
-                  kir_tload(L->k, low_at(L), tile, dense_at(L, r, dense_stride(L, cols), j)));
+                  kir_tload(L->k, low_at(L), tile, dense_at(L, r, low_stride(L, cols), j)));
     } else {
         L->product = g->product;
         L->product_tile = tile;
-        L->product_at = dense_at(L, r, dense_stride(L, cols), j);
+        L->product_at = dense_at(L, r, low_stride(L, cols), j);
         for (uint32_t m = 0; m < reg->members.n; m++) {
             gir_id v = reg->members.p[m];
             if (!stores(L, v)) continue;
@@ -76,7 +76,7 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
 /* Columns [j0, j0 + cols) of B to the tile, from `at` on. */
 static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, kir_id at, kir_id j0, int64_t cols)
 {
-    int64_t stride = dense_stride(L, cols);
+    int64_t stride = low_stride(L, cols);
     kir_id k = low_open_n(L, f->depth, KIR_SERIAL, KIR_NONE);
     kir_id row = dense_at(L, k, stride, at);
     if (stride != cols) {
@@ -117,7 +117,7 @@ static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
 static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, int64_t cols)
 {
     kir_id zero = low_iconst(L, 0);
-    tile_job t = {.a = f->a, .b = f->b, .j0 = j0, .cols = cols, .stride = dense_stride(L, cols), .elem = g->elem};
+    tile_job t = {.a = f->a, .b = f->b, .j0 = j0, .cols = cols, .stride = low_stride(L, cols), .elem = g->elem};
     t.lo = zero;
     t.hi = low_iconst(L, f->depth);
     if (L->sched.pack == LOW_PACK_NOT) return t;
@@ -242,8 +242,8 @@ void low_gemm(lower *L)
     L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
     L->launch.step = block;
     if (L->sched.pack == LOW_PACK_ALL) {
-        int64_t stride = g.n / cols * cols + (g.n % cols ? dense_stride(L, g.n % cols) : 0);
-        if (g.n == cols) stride = dense_stride(L, cols);
+        int64_t stride = g.n / cols * cols + (g.n % cols ? low_stride(L, g.n % cols) : 0);
+        if (g.n == cols) stride = low_stride(L, cols);
         for (int p = 0; p < g.products; p++) g.f[p].packed = kir_tile(L->k, low_at(L), g.elem, g.f[p].depth * stride);
         dense_tiles(L, g.n, cols, pack_before, &g);
     }

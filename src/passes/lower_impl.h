@@ -135,7 +135,7 @@ kir_cursor *low_at(lower *L);
  * Returns the element. */
 kir_id low_open_row(lower *L, int64_t n, kir_race rows);
 void low_close_row(lower *L, int64_t n);
-int64_t low_stride(const lower *L, int64_t n);      /* of rows of n elements in a tile for the block */
+int64_t low_stride(const lower *L, int64_t n);      /* of rows of n elements in a tile */
 kir_id low_in_tile(lower *L, kir_id off, kir_id j); /* off + j; off 0: none */
 low_ix low_index(const gir_type *t, kir_id lin);
 kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x);

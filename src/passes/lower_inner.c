@@ -28,7 +28,7 @@ static void inner_tile(lower *L, kir_id i0, int64_t rows, void *ctx)
                   .j0 = g->j0,
                   .rows = rows,
                   .cols = g->cols,
-                  .stride = dense_stride(L, g->cols),
+                  .stride = low_stride(L, g->cols),
                   .lo = g->lo,
                   .hi = g->hi,
                   .elem = g->elem};

@@ -84,13 +84,7 @@ void low_close_row(lower *L, int64_t n)
     if (L->block.on) low_close(L);
 }
 
-int64_t low_stride(const lower *L, int64_t n)
-{
-    int64_t lanes = L->opt->limits.lanes > 0 ? L->opt->limits.lanes : 4, s = 1;
-    if (n >= lanes) return (n + lanes - 1) / lanes * lanes;
-    while (s < n) s *= 2;
-    return s;
-}
+int64_t low_stride(const lower *L, int64_t n) { return low_padded(&L->opt->limits, n); }
 
 kir_id low_in_tile(lower *L, kir_id off, kir_id j) { return off ? low_int(L, KIR_IADD, off, j) : j; }
 

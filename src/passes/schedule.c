@@ -134,11 +134,10 @@ static int64_t rows_at_once(const low_options *opt, const fusion *f, const regio
 }
 
 /* Where a machine keeps many groups of lanes under way, those that wait give way to others: rows need not be taken together,
- * nor asked for ahead, and blocks of rows are small, so that there are many of them. */
+ * and blocks of rows are small, so that there are many of them. */
 static void lanes_are_many(low_schedule *s)
 {
     s->rows_at_once = 1;
-    s->ahead = 0;
     s->row_block = 256;
 }
 

@@ -6,46 +6,78 @@ static int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
 static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
 
+int64_t low_padded(const gn_limits *limits, int64_t n)
+{
+    int64_t lanes = limits->lanes > 0 ? limits->lanes : 4, s = 1;
+    if (n >= lanes) return round_up(n, lanes);
+    while (s < n) s *= 2;
+    return s;
+}
+
 static int64_t terms_of(const gir_program *p, gir_id product)
 {
     const gir_type *a = gir_type_of(p, gir_in(p, product, 0));
-    return a->rank ? a->dim[a->rank - 1] : 1;
+    return a->rank == 0 ? 1 : a->dim[gir_at(p, product)->attr.i[0] ? 0 : a->rank - 1];
 }
 
-/* Terms of the sums of a GEMM. */
+/* Terms of the sums of a GEMM, of both its products. */
 static int64_t depth_of(const gir_program *p, const region *r)
 {
     gir_id second = fu_second_product(p, r);
     return terms_of(p, r->members.p[0]) + (second ? terms_of(p, second) : 0);
 }
 
-/* Sums over the space ride on a product: a block must be worth a partial sum. */
-static bool has_sums(const gir_program *p, const region *r)
+/* Sums over the space that ride on a product. */
+static int sums_of(const gir_program *p, const region *r)
 {
-    for (uint32_t m = 0; m < r->members.n; m++)
-        if (gir_at(p, r->members.p[m])->op == GIR_SPACE_REDUCE) return true;
-    return false;
+    int n = 0;
+    for (uint32_t m = 0; m < r->members.n; m++) n += gir_at(p, r->members.p[m])->op == GIR_SPACE_REDUCE;
+    return n;
+}
+
+/* Bytes of an element of a register tile. */
+static int64_t size_of(const gir_program *p, const region *r)
+{
+    return max(4, (int64_t)gn_elem_size((gn_elem)gir_type_of(p, r->members.p[0])->elem));
+}
+
+/* A panel and what is left of the columns have tiles of their own.  Panels that are packed before the rows follow each other
+ * without gaps. */
+bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s)
+{
+    int64_t n = max(1, r->n), rest = n % s->tile_cols, size = size_of(p, r);
+    int64_t one = low_padded(&opt->limits, s->tile_cols), left = rest ? low_padded(&opt->limits, rest) : 0;
+    bool all = s->pack == LOW_PACK_ALL;
+    if (s->pack == LOW_PACK_NOT) return true;
+    if (all && n > s->tile_cols && one != s->tile_cols) return false;
+    int64_t cols = all ? n / s->tile_cols * one + left : one;
+    double term = (double)(size * depth_of(p, r)), packed = term * (double)(all ? cols : one + left);
+    double tiles = (double)(size * ((s->tile_rows + 1) * (one + left) + sums_of(p, r) * n));
+    return term * (double)cols <= (double)LOW_PACK_BYTES && packed + tiles <= (double)LOW_STACK_BYTES;
 }
 
 /* A register tile: columns in up to four vectors, and as many rows as leave room for a row of B and one broadcast. */
-static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t registers, int64_t cols, int64_t depth)
+static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t registers, const gir_program *p,
+                 const region *r)
 {
-    enum { BLOCK = 192, TILE_BYTES = 128 * 1024 /* on a worker's stack */ };
+    enum { BLOCK = 192 };
+    int64_t cols = max(1, r->n), depth = depth_of(p, r), size = size_of(p, r);
     s->tile_cols = min(cols, 4 * lanes);
     int64_t vectors = ceil_div(s->tile_cols, lanes);
     int64_t most = depth < 64 ? 12 : 24; /* a short sum is over before more rows pay; and it compiles faster */
     s->block_rows = s->tile_rows = max(1, min(most, (registers - 4 - vectors) / vectors));
     if (!gn_is_on(opt->off, GN_DO_PACK) || opt->limits.shared_bytes) return;
     /* Odd columns are filled up; several panels would lie apart, row by row. */
-    int64_t bytes = 4 * depth * round_up(cols, lanes), panel = 4 * depth * s->tile_cols;
     bool panels = cols > s->tile_cols;
     if (!panels && cols % lanes == 0) return;
-    if (bytes <= min(TILE_BYTES, opt->limits.l2_bytes / 8))
+    if (size * depth * round_up(cols, lanes) <= opt->limits.l2_bytes / 8)
         s->pack = LOW_PACK_ALL;
-    else if (panels && panel <= TILE_BYTES)
+    else if (panels)
         s->pack = LOW_PACK_PANEL;
+    if (s->pack == LOW_PACK_ALL && !low_pack_fits(opt, p, r, s)) s->pack = panels ? LOW_PACK_PANEL : LOW_PACK_NOT;
+    if (!low_pack_fits(opt, p, r, s)) s->pack = LOW_PACK_NOT;
     if (panels && s->pack != LOW_PACK_NOT)
-        s->block_rows = s->tile_rows * max(1, min(BLOCK, opt->limits.l2_bytes / 4 / (4 * depth)) / s->tile_rows);
+        s->block_rows = s->tile_rows * max(1, min(BLOCK, opt->limits.l2_bytes / 4 / (size * depth)) / s->tile_rows);
 }
 
 /* What one row costs with tiles of `rows` x `vectors`, in multiplications of vectors, of which at least eight must be under
@@ -106,7 +138,7 @@ static void shared_tiles(low_schedule *s, const low_options *opt, const gir_prog
 {
     const gir_type *t = gir_type_of(p, r->members.p[0]);
     int64_t cols = t->rank ? t->dim[t->rank - 1] : 1;
-    if (!opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_SHARE_TILES) || has_sums(p, r)) return;
+    if (!opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_SHARE_TILES) || sums_of(p, r)) return;
     if (t->elem != GN_F32 || cols < 4 || (r->kind == RG_GEMM && depth_of(p, r) < 8)) return;
     bool wide = cols > 32;
     s->block_cols = 8;
@@ -124,8 +156,9 @@ void low_schedule_dense(const low_options *opt, const gir_program *p, const regi
     int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 4;
     int64_t registers = max(8, opt->limits.vector_registers);
     if (r->kind == RG_GEMM) {
-        gemm(s, opt, lanes, registers, max(1, r->n), depth_of(p, r));
-        if (has_sums(p, r)) s->block_rows = max(s->block_rows, round_up(s->chunk_rows / 2, s->tile_rows));
+        gemm(s, opt, lanes, registers, p, r);
+        /* A block must be worth a partial sum. */
+        if (sums_of(p, r)) s->block_rows = max(s->block_rows, round_up(s->chunk_rows / 2, s->tile_rows));
     }
     if (r->kind == RG_INNER) inner(s, opt, lanes, registers, gir_type_of(p, r->members.p[0]));
     shared_tiles(s, opt, p, r);

@@ -81,56 +81,39 @@ const char *low_region_key(const fusion *f, const region *r)
 
 static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Columns of a packed panel take up so many. */
-static int64_t padded(const low_options *opt, int64_t cols)
+/* A register tile of few enough rows. */
+static void fit_tile(const low_options *opt, low_schedule *s)
 {
-    int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 1, s = 1;
-    if (cols >= lanes) return (cols + lanes - 1) / lanes * lanes;
-    while (s < cols) s *= 2;
-    return s;
+    while (s->tile_rows > 1 && s->tile_rows * low_padded(&opt->limits, s->tile_cols) > LOW_TILE_ELEMS) s->tile_rows--;
 }
 
-/* What is packed lies on a worker's stack; panels packed before the rows follow each other without gaps. */
 static void fit_gemm(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
 {
-    enum { TILE = 1024 };
-    static const double STACK = 128 * 1024;
-    const gir_type *a = gir_type_of(p, gir_in(p, r->members.p[0], 0));
-    bool turned = gir_at(p, r->members.p[0])->attr.i[0] != 0;
-    int64_t n = r->n > 0 ? r->n : 1, depth = a->rank ? a->dim[turned ? 0 : a->rank - 1] : 1, size = 4;
-    if (gir_type_of(p, r->members.p[0])->elem == GN_F64) size = 8;
-    s->tile_cols = min(s->tile_cols, n);
-    while (s->tile_rows > 1 && s->tile_rows * padded(opt, s->tile_cols) > TILE) s->tile_rows--;
-    bool panels = n > s->tile_cols, gaps = padded(opt, s->tile_cols) != s->tile_cols;
-    double panel = (double)size * (double)depth * (double)padded(opt, s->tile_cols);
-    double all = (double)size * (double)depth * (double)(n + padded(opt, s->tile_cols));
-    if (opt->limits.shared_bytes) s->pack = LOW_PACK_NOT;
-    if (s->pack == LOW_PACK_ALL && ((panels && gaps) || all > STACK)) s->pack = LOW_PACK_NOT;
-    if (s->pack == LOW_PACK_PANEL && panel > STACK) s->pack = LOW_PACK_NOT;
+    s->tile_cols = min(s->tile_cols, r->n > 0 ? r->n : 1);
+    fit_tile(opt, s);
+    if (opt->limits.shared_bytes || !low_pack_fits(opt, p, r, s)) s->pack = LOW_PACK_NOT;
 }
 
 static void fit_inner(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
 {
-    enum { TILE = 1024 };
     const gir_type *t = gir_type_of(p, r->members.p[0]);
     int64_t m = t->dim[s->swap ? 1 : 0], n = t->dim[s->swap ? 0 : 1];
     s->tile_rows = min(s->tile_rows, m > 0 ? m : 1);
     s->tile_cols = min(s->tile_cols, n > 0 ? n : 1);
-    while (s->tile_rows > 1 && s->tile_rows * padded(opt, s->tile_cols) > TILE) s->tile_rows--;
+    fit_tile(opt, s);
     s->block_rows = min(s->block_rows, s->chunk_rows);
 }
 
 /* Rows of a block have their values in tiles, all at once. */
 static void fit_rows(const fusion *f, const region *r, low_schedule *s)
 {
-    enum { TILE = 4096 };
     int64_t widest = 1;
     for (gir_id v = 1; v < f->p->nodes.n; v++) {
         const gir_type *t = gir_type_of(f->p, v);
         if (!t->is_graph && t->space == r->space && gir_row_elems(t) > widest) widest = gir_row_elems(t);
     }
     if (r->space == 0) s->rows_at_once = 1;
-    while (s->rows_at_once > 1 && s->rows_at_once * widest > TILE) s->rows_at_once /= 2;
+    while (s->rows_at_once > 1 && s->rows_at_once * widest > LOW_BLOCK_ELEMS) s->rows_at_once /= 2;
 }
 
 low_schedule low_schedule_of(const low_options *opt, const fusion *f, const region *r)
@@ -138,6 +121,7 @@ low_schedule low_schedule_of(const low_options *opt, const fusion *f, const regi
     low_schedule s = low_schedule_default(opt, f, r);
     const char *key = NULL;
     bool any = false;
+    if (s.block_depth) return s; /* its numbers fit each other */
     for (int k = 0; opt->tuning && k < opt->tuning->n; k++) {
         const low_choice *c = &opt->tuning->choices[k];
         const low_field_spec *field = &low_fields[c->field];

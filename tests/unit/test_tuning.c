@@ -16,6 +16,12 @@
     "  %7 = matmul %2, %6 {ta = 1, tb = 0} : f32[24, " width "]\n"                                                     \
     "  output \"out\" %6\n  output \"inner\" %7\n}\n"
 
+/* Two products, the sum of which one loop makes. */
+#define PAIR                                                                                                           \
+    "program @p {\n  space node node ?\n  %1 = input \"x\" : node f32[512]\n  %2 = input \"y\" : node f32[512]\n"      \
+    "  %3 = state \"w\" : f32[512, 64]\n  %4 = state \"v\" : f32[512, 64]\n  %5 = matmul %1, %3 {ta = 0, tb = 0}\n"    \
+    "  %6 = matmul %2, %4 {ta = 0, tb = 0}\n  %7 = add %5, %6\n  output \"out\" %7\n}\n"
+
 static gn_compiled *compile(const char *text, const low_tuning *t)
 {
     gn_compiled *c;
@@ -70,16 +76,54 @@ START_TEST(fields_reach_loops)
 }
 END_TEST
 
-/* Every value of every field gives a program that verifies, far out of range too. */
+/* Have all tiles of each kernel room on the stack of a CPU's worker? */
+static void can_be_made(const gn_compiled *c, const char *what, int64_t value)
+{
+    for (int k = 0; k < c->n_kernels; k++) {
+        int64_t bytes = 0;
+        for (kir_id i = 1; i < c->kernels[k]->insts.n; i++) {
+            const kir_inst *in = kir_at(c->kernels[k], i);
+            if (in->op == KIR_TILE) bytes += in->imm * (int64_t)gn_elem_size((gn_elem)in->elem);
+        }
+        ck_assert_msg(bytes <= 250 * 1024, "%s %lld: tiles of %lld bytes", what, (long long)value, (long long)bytes);
+    }
+}
+
+/* Every value of every field gives a program that verifies and that code can be made of, far out of range too. */
 START_TEST(any_value_will_do)
 {
+    static const char *const program[] = {PROGRAM("x", "40"), PAIR};
     static const int64_t value[] = {INT64_MIN, -1, 0, 1, 2, 3, 7, 33, 64, 1000, 1 << 20, INT64_MAX};
     for (int f = 0; f < LOW_FIELD_COUNT; f++)
         for (size_t v = 0; v < sizeof value / sizeof *value; v++) {
             low_choice c[2] = {{NULL, (low_field)f, value[v]}, {NULL, LOW_FIELD_PACK, (int64_t)v % 3}};
-            const gn_compiled *z = compile(PROGRAM("x", "40"), &(low_tuning){2, c});
-            ck_assert_int_gt(z->n_kernels, 2);
+            for (int p = 0; p < 2; p++) {
+                const gn_compiled *z = compile(program[p], &(low_tuning){2, c});
+                ck_assert_int_ge(z->n_kernels, p ? 1 : 3);
+                can_be_made(z, low_fields[f].name, value[v]);
+            }
         }
+}
+END_TEST
+
+/* Packed operands have room where the back end keeps tiles: whatever is left of the columns, of doubles too. */
+START_TEST(products_of_any_width)
+{
+    static const int columns[] = {1, 17, 63, 64, 65, 100, 120, 127, 128, 191, 2047}, terms[] = {8, 128, 500, 512, 1433};
+    static const char *const elem[] = {"f32", "f64"};
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        for (size_t t = 0; t < sizeof terms / sizeof *terms; t++)
+            for (int e = 0; e < 2; e++) {
+                int n = columns[c], k = terms[t];
+                char *text = gn_arena_printf(&arena,
+                                             "program @p {\n  space node node ?\n  %%1 = input \"x\" : node %s[%d]\n  "
+                                             "%%2 = state \"w\" : %s[%d, %d]\n"
+                                             "  %%3 = matmul %%1, %%2 {ta = 0, tb = 0}\n  %%4 = tanh %%3\n  %%5 = "
+                                             "space_reduce %%4\n  output \"out\" "
+                                             "%%4\n  output \"sum\" %%5\n}\n",
+                                             elem[e], k, elem[e], k, n);
+                can_be_made(compile(text, NULL), text, n);
+            }
 }
 END_TEST
 
@@ -145,6 +189,7 @@ int main(void)
     tcase_add_checked_fixture(t, arena_begin, arena_end);
     tcase_add_test(t, fields_reach_loops);
     tcase_add_test(t, any_value_will_do);
+    tcase_add_test(t, products_of_any_width);
     tcase_add_test(t, what_cannot_be_done);
     tcase_add_test(t, later_choices_win_and_others_are_passed_over);
     tcase_add_test(t, keys_are_of_work);
