@@ -246,6 +246,28 @@ gir_id gir_space_source(const gir_program *p, gir_space_id s)
     return 0;
 }
 
+uint32_t *gir_count_uses(gn_arena *a, const gir_program *p)
+{
+    uint32_t *uses = GN_NEW_N(a, uint32_t, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        for (int k = 0; k < gir_at(p, v)->n_in; k++) uses[gir_in(p, v, k)]++;
+    for (uint32_t k = 0; k < p->outputs.n; k++) uses[p->outputs.p[k].value]++;
+    return uses;
+}
+
+bool gir_is_number(const gir_program *p, gir_id v, double *x)
+{
+    if (gir_at(p, v)->op != GIR_CONST) return false;
+    *x = gir_at(p, v)->attr.f;
+    return true;
+}
+
+bool gir_is_zero(const gir_program *p, gir_id v)
+{
+    double x;
+    return gir_is_number(p, v, &x) && x == 0;
+}
+
 /* copying ----------------------------------------------------------------------------------------------------------- */
 
 void gir_clone_frame(gir_program *to, const gir_program *from)

@@ -167,6 +167,10 @@ bool gir_is_pick(const gir_program *p, gir_id g);
  * input over the space.  0 where none is needed (none, a known size) or there is none.  Whoever drops values keeps this one. */
 gir_id gir_space_source(const gir_program *p, gir_space_id s);
 
+uint32_t *gir_count_uses(gn_arena *a, const gir_program *p);   /* [n] by value: operands and outputs that it is */
+bool gir_is_number(const gir_program *p, gir_id v, double *x); /* a const; *x is set if so */
+bool gir_is_zero(const gir_program *p, gir_id v);              /* the const 0 */
+
 /* Copies value `v` of `from` into `to` with operands replaced by map[] (indexed by ids of `from`); spaces of `from`
  * must have been copied with gir_clone_spaces.  The basis of every pass that rebuilds a program. */
 void gir_clone_frame(gir_program *to, const gir_program *from); /* spaces and files; `to` is fresh */

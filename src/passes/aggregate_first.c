@@ -18,44 +18,33 @@ enum { MAX_DEPTH = 32 };
 typedef struct mover {
     const gir_program *from;
     gir_program *to;
-    const gn_pass_options *opt;
     gir_id *map;
     uint32_t *uses;
-    bool *fixed;
-    bool picked; /* aggregate_picked */
+    bool *fixed, *sparse; /* by value of the old program: the same in every run; of a sparse input */
+    bool picked;          /* aggregate_picked */
 } mover;
-
-/* One number an edge. */
-static bool is_scaling(const gir_program *p, gir_id v)
-{
-    const gir_node *n = gir_at(p, v);
-    while (n->op == GIR_RESHAPE || n->op == GIR_BROADCAST) {
-        v = gir_in(p, v, 0);
-        n = gir_at(p, v);
-        if (gir_row_elems(&n->type) == 1) return true;
-    }
-    return n->op == GIR_CONST;
-}
 
 /* Which operand of an edge value goes on to what was gathered; -1: none. */
 static int onward(const gir_program *p, gir_id v)
 {
     const gir_node *n = gir_at(p, v);
     if (n->op != GIR_MUL && n->op != GIR_DIV) return -1;
-    if (is_scaling(p, gir_in(p, v, 1))) return 0;
-    return n->op == GIR_MUL && is_scaling(p, gir_in(p, v, 0)) ? 1 : -1;
+    if (gn_scale_of(p, gir_in(p, v, 1))) return 0;
+    return n->op == GIR_MUL && gn_scale_of(p, gir_in(p, v, 0)) ? 1 : -1;
 }
 
-bool gn_from_sparse(const gir_program *p, gir_id v, const gn_pass_options *opt, int depth)
+bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_options *opt)
 {
-    const gir_node *n = gir_at(p, v);
-    gir_class cls = gir_ops[n->op].cls;
-    for (int k = 0; n->op == GIR_INPUT && k < opt->n_sparse; k++)
-        if (strcmp(opt->sparse[k], n->attr.name) == 0) return true;
-    if (depth > MAX_DEPTH || (cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW)) return false;
-    for (int k = 0; k < n->n_in; k++)
-        if (gn_from_sparse(p, gir_in(p, v, k), opt, depth + 1)) return true;
-    return false;
+    bool *is = GN_NEW_N(a, bool, in->nodes.n);
+    for (gir_id v = 1; v < in->nodes.n; v++) {
+        const gir_node *n = gir_at(in, v);
+        gir_class cls = gir_ops[n->op].cls;
+        for (int k = 0; n->op == GIR_INPUT && k < opt->n_sparse; k++)
+            is[v] = is[v] || strcmp(opt->sparse[k], n->attr.name) == 0;
+        for (int k = 0; k < n->n_in && (cls == GIR_CLASS_MAP || cls == GIR_CLASS_VIEW); k++)
+            is[v] = is[v] || is[gir_in(in, v, k)];
+    }
+    return is;
 }
 
 /* The product under the sum over edges `v` that may go behind it; 0. */
@@ -94,7 +83,7 @@ static bool pays(const mover *z, gir_id v, gir_id y)
     const gir_program *p = z->from;
     gir_id x = gir_in(p, y, 0);
     int64_t k = gir_type_of(p, x)->dim[0], n = gir_type_of(p, y)->dim[0];
-    if (gn_from_sparse(p, x, z->opt, 0)) return false;
+    if (z->sparse[x]) return false;
     return z->picked ? pays_picked(p, v, k, n) : z->fixed[x] || k < n;
 }
 
@@ -105,13 +94,13 @@ static gir_id on_edges(mover *z, gir_id e, gir_id x)
     const gir_node *n = gir_at(p, e);
     if (n->op == GIR_GATHER) return gir_gather(z->to, z->map[gir_in(p, e, 0)], x, (int)n->attr.i[0]);
     int k = onward(p, e);
-    gir_id inner = on_edges(z, gir_in(p, e, k), x), s = gir_in(p, e, 1 - k);
+    gir_id inner = on_edges(z, gir_in(p, e, k), x), s = gn_scale_of(p, gir_in(p, e, 1 - k));
     gir_type t = *gir_type_of(z->to, inner);
-    while (gir_at(p, s)->op != GIR_CONST && gir_row_elems(gir_type_of(p, s)) != 1) s = gir_in(p, s, 0);
     gir_id scale = z->map[s];
     int64_t one = 1;
-    if (gir_at(p, s)->op == GIR_CONST)
-        scale = gir_const(z->to, &t, gir_at(p, s)->attr.f);
+    double c;
+    if (gir_is_number(p, s, &c))
+        scale = gir_const(z->to, &t, c);
     else if (gir_type_of(z->to, scale)->rank != 1 && gir_type_of(z->to, scale)->space)
         scale = gir_reshape(z->to, scale, 1, &one);
     scale = gir_broadcast(z->to, scale, &t);
@@ -123,14 +112,11 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
 {
     mover z = {.from = in,
                .to = gir_program_new(a, in->name),
-               .opt = opt,
+               .sparse = gn_find_from_sparse(a, in, opt),
                .picked = picked,
                .map = GN_NEW_N(a, gir_id, in->nodes.n),
-               .uses = GN_NEW_N(a, uint32_t, in->nodes.n),
+               .uses = gir_count_uses(a, in),
                .fixed = gn_find_fixed(a, in, opt->n_fixed, opt->fixed)};
-    for (gir_id v = 1; v < in->nodes.n; v++)
-        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
-    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
     gir_clone_frame(z.to, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.to->loc = gir_at(in, v)->loc;

@@ -451,10 +451,8 @@ static bool only_aligned(const dep *deps, uint32_t n, gir_id v)
 /* v opens a region: why is it in none of those that it reads from? */
 static void note_refusals(fuser *z, gir_id v, const region *own)
 {
-    find_deps(z, own, v);
-    uint32_t n = z->deps.n;
-    dep *deps = GN_NEW_N(z->arena, dep, n);
-    for (uint32_t k = 0; k < n; k++) deps[k] = z->deps.p[k];
+    uint32_t n;
+    const dep *deps = deps_of(z, own, v, &n);
     for (uint32_t k = 0; k < n; k++) {
         int32_t r = z->f->region_of[deps[k].value];
         bool known = r < 0;

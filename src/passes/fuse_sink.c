@@ -14,10 +14,20 @@ typedef struct sinking {
     bool *output;
     uint32_t *first; /* by value: its users, in user[first[v] .. first[v + 1]) */
     gir_id *user;
-    int64_t more; /* bytes a row of operands that would have to be stored */
-    bool alike;   /* elements are read where they lie: views that move them are in the way */
-    uint8_t *seen;
+    int64_t more;  /* bytes a row of operands that would have to be stored */
+    bool alike;    /* elements are read where they lie: views that move them are in the way */
+    bool *counted; /* by value: `more` knows it; those that are marked */
+    GN_VEC(gir_id) marked;
+    uint32_t *mark, walk; /* by value: last walk that came by */
 } sinking;
+
+/* Does a walk come by v for the first time?  What is computed where it is read may be read in many ways. */
+static bool first_time(sinking *z, gir_id v)
+{
+    bool first = z->mark[v] != z->walk;
+    z->mark[v] = z->walk;
+    return first;
+}
 
 /* Work shared on edges ---------------------------------------------------------------------------------------------- */
 
@@ -62,9 +72,10 @@ static void find_users(sinking *z)
 }
 
 /* Is v read, through views of its row, by row work of one region alone?  *to is -1 before the first reader. */
-static bool one_reader(const sinking *z, gir_id v, gir_space_id space, int32_t *to)
+static bool one_reader(sinking *z, gir_id v, gir_space_id space, int32_t *to)
 {
     const fusion *f = z->f;
+    if (!first_time(z, v)) return true;
     for (uint32_t k = z->first[v]; k < z->first[v + 1]; k++) {
         gir_id u = z->user[k];
         const gir_node *n = gir_at(z->p, u);
@@ -82,6 +93,13 @@ static bool one_reader(const sinking *z, gir_id v, gir_space_id space, int32_t *
     return true;
 }
 
+/* Forgets what `more` counted since so many values were marked. */
+static void uncount(sinking *z, uint32_t marked, int64_t more)
+{
+    while (z->marked.n > marked) z->counted[z->marked.p[--z->marked.n]] = false;
+    z->more = more;
+}
+
 /* Can v be computed of its own row in another region?  Adds what its operands cost to store. */
 static bool movable(sinking *z, gir_id v, gir_space_id space)
 {
@@ -89,8 +107,9 @@ static bool movable(sinking *z, gir_id v, gir_space_id space)
     for (int k = 0; k < n->n_in; k++) {
         gir_id o = gir_in(z->p, v, k);
         const gir_type *t = gir_type_of(z->p, o);
-        if (z->f->place[o] == FU_LEAF || z->seen[o]) continue;
-        z->seen[o] = 1;
+        if (z->f->place[o] == FU_LEAF || z->counted[o]) continue;
+        z->counted[o] = true;
+        GN_PUSH(z->arena, z->marked, o);
         if (z->f->place[o] == FU_REAL) {
             if (t->space != space && t->space != 0) return false;
             if (fu_second_product(z->p, &z->f->regions.p[z->f->region_of[o]])) return false; /* its sum stays with it */
@@ -136,6 +155,7 @@ static bool takes(sinking *z, const region *r, gir_id v)
 
 static void store_operands(sinking *z, gir_id v, uint32_t to)
 {
+    if (!first_time(z, v)) return;
     for (int k = 0; k < gir_at(z->p, v)->n_in; k++) {
         gir_id o = gir_in(z->p, v, k);
         if (z->f->place[o] == FU_REAL && z->f->region_of[o] != (int32_t)to) {
@@ -165,19 +185,25 @@ static void move(sinking *z, gir_id v, int32_t to)
     for (uint32_t k = 0; k < f->readers.n; k++)
         if (f->readers.p[k].value != v) f->readers.p[n++] = f->readers.p[k];
     f->readers.n = n;
+    z->walk++;
     store_operands(z, v, (uint32_t)to);
+}
+
+/* Is v stored elementwise work on the rows of a node space, which could be done elsewhere? */
+static bool loose(const sinking *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    return z->f->place[v] == FU_REAL && z->f->stored[v] && !z->output[v] && gir_ops[n->op].cls == GIR_CLASS_MAP &&
+           n->type.space && !fu_is_edge_space(z->p, n->type.space);
 }
 
 /* The region that v may move to; -1: none. */
 static int32_t place_for(sinking *z, gir_id v)
 {
-    const fusion *f = z->f;
-    const gir_node *n = gir_at(z->p, v);
-    if (f->place[v] != FU_REAL || !f->stored[v] || z->output[v] || gir_ops[n->op].cls != GIR_CLASS_MAP) return -1;
-    if (!n->type.space || fu_is_edge_space(z->p, n->type.space)) return -1;
     int32_t to = -1;
-    if (!one_reader(z, v, n->type.space, &to) || to < 0 || to == f->region_of[v]) return -1;
-    return takes(z, &f->regions.p[to], v) ? to : -1;
+    z->walk++;
+    if (!loose(z, v) || !one_reader(z, v, gir_type_of(z->p, v)->space, &to)) return -1;
+    return to >= 0 && to != z->f->region_of[v] && takes(z, &z->f->regions.p[to], v) ? to : -1;
 }
 
 static int64_t bytes_of(const sinking *z, gir_id v)
@@ -189,8 +215,7 @@ static void sink(sinking *z, gir_id v)
 {
     int32_t to = place_for(z, v);
     if (to < 0 || z->f->regions.p[z->f->region_of[v]].members.n == 1) return;
-    z->more = 0;
-    z->seen = GN_NEW_N(z->arena, uint8_t, v);
+    uncount(z, 0, 0);
     if (movable(z, v, gir_type_of(z->p, v)->space) && z->more < bytes_of(z, v)) move(z, v, to);
 }
 
@@ -199,17 +224,18 @@ static void sink(sinking *z, gir_id v)
 static void sink_together(sinking *z, gir_id v)
 {
     int32_t to = place_for(z, v), from = z->f->region_of[v];
-    uint32_t n = 0, all = to < 0 ? 0 : z->f->regions.p[from].members.n;
-    gir_id *group = GN_NEW_N(z->arena, gir_id, all + 1);
+    if (to < 0) return;
+    uint32_t n = 0, all = z->f->regions.p[from].members.n;
+    gir_id *group = GN_NEW_N(z->arena, gir_id, all);
     int64_t less = 0;
-    z->more = 0;
-    z->seen = GN_NEW_N(z->arena, uint8_t, z->p->nodes.n);
+    uncount(z, 0, 0);
     for (uint32_t m = 0; m < all; m++) {
         gir_id u = z->f->regions.p[from].members.p[m];
+        uint32_t marked = z->marked.n;
         int64_t more = z->more;
         if (place_for(z, u) != to) continue;
         if (!movable(z, u, gir_type_of(z->p, u)->space)) {
-            z->more = more;
+            uncount(z, marked, more);
             continue;
         }
         group[n++] = u;
@@ -220,9 +246,10 @@ static void sink_together(sinking *z, gir_id v)
 }
 
 /* The first region whose member reads v, through what is computed where it is read. */
-static int32_t first_reader(const sinking *z, gir_id v)
+static int32_t first_reader(sinking *z, gir_id v)
 {
     int32_t first = INT32_MAX;
+    if (!first_time(z, v)) return first;
     for (uint32_t k = z->first[v]; k < z->first[v + 1]; k++) {
         gir_id u = z->user[k];
         int32_t r = z->f->place[u] == FU_REAL ? z->f->region_of[u] : first_reader(z, u);
@@ -232,8 +259,9 @@ static int32_t first_reader(const sinking *z, gir_id v)
 }
 
 /* Does region r read what v is computed from, as far as that is as wide as v is? */
-static bool reads_wide_operands(const sinking *z, gir_id v, uint32_t r, int64_t bytes)
+static bool reads_wide_operands(sinking *z, gir_id v, uint32_t r, int64_t bytes)
 {
+    if (!first_time(z, v)) return true;
     for (int k = 0; k < gir_at(z->p, v)->n_in; k++) {
         gir_id o = gir_in(z->p, v, k);
         bool is = z->f->place[o] == FU_INLINE || bytes_of(z, o) < bytes;
@@ -263,18 +291,17 @@ static void move_stored(sinking *z, gir_id v, int32_t to)
 static void delay(sinking *z, gir_id v)
 {
     const fusion *f = z->f;
-    const gir_node *n = gir_at(z->p, v);
-    gir_space_id space = n->type.space;
-    if (f->place[v] != FU_REAL || !f->stored[v] || z->output[v] || gir_ops[n->op].cls != GIR_CLASS_MAP) return;
-    if (!space || fu_is_edge_space(z->p, space) || f->regions.p[f->region_of[v]].members.n == 1) return;
-    z->more = 0;
-    z->seen = GN_NEW_N(z->arena, uint8_t, v);
+    gir_space_id space = gir_type_of(z->p, v)->space;
+    if (!loose(z, v) || f->regions.p[f->region_of[v]].members.n == 1) return;
+    uncount(z, 0, 0);
+    if (!movable(z, v, space) || z->more > 0) return;
+    z->walk++;
     int32_t until = first_reader(z, v);
-    if (until == INT32_MAX || !movable(z, v, space) || z->more > 0) return;
-    for (int32_t r = f->region_of[v] + 1; r < until; r++) {
+    for (int32_t r = f->region_of[v] + 1; until != INT32_MAX && r < until; r++) {
         const region *g = &f->regions.p[r];
-        if (g->kind != RG_ROWS || g->space != space || !reads_wide_operands(z, v, (uint32_t)r, bytes_of(z, v)))
-            continue;
+        if (g->kind != RG_ROWS || g->space != space) continue;
+        z->walk++;
+        if (!reads_wide_operands(z, v, (uint32_t)r, bytes_of(z, v))) continue;
         move_stored(z, v, r);
         return;
     }
@@ -283,6 +310,8 @@ static void delay(sinking *z, gir_id v)
 void gn_fuse_sink(gn_arena *a, fusion *f)
 {
     sinking z = {.arena = a, .f = f, .p = f->p};
+    z.counted = GN_NEW_N(a, bool, f->p->nodes.n);
+    z.mark = GN_NEW_N(a, uint32_t, f->p->nodes.n);
     find_users(&z);
     for (gir_id v = f->p->nodes.n; v-- > 1;) sink(&z, v);
     for (gir_id v = f->p->nodes.n; v-- > 1;) sink_together(&z, v);

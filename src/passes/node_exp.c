@@ -42,20 +42,14 @@ typedef struct rewriting {
     bool *eps; /* by value of the old program: a constant is added to a sum of some w */
 } rewriting;
 
-static bool number(const gir_program *p, gir_id v, double *x)
-{
-    *x = gir_at(p, v)->attr.f;
-    return gir_at(p, v)->op == GIR_CONST;
-}
-
 /* Matching ---------------------------------------------------------------------------------------------------------- */
 
 /* c where v = c * x. */
 static bool is_multiple(const gir_program *p, gir_id v, gir_id x, double *c)
 {
     if (gir_at(p, v)->op != GIR_MUL) return false;
-    return (gir_in(p, v, 0) == x && number(p, gir_in(p, v, 1), c)) ||
-           (gir_in(p, v, 1) == x && number(p, gir_in(p, v, 0), c));
+    return (gir_in(p, v, 0) == x && gir_is_number(p, gir_in(p, v, 1), c)) ||
+           (gir_in(p, v, 1) == x && gir_is_number(p, gir_in(p, v, 0), c));
 }
 
 /* Is the score leaky(e)?  Else it is e itself. */
@@ -70,7 +64,7 @@ static void find_slope(const gir_program *p, softmax *m)
         gir_id test = gir_in(p, m->score, 0);
         e = gir_in(p, m->score, 1);
         bool positive = (gir_at(p, test)->op == GIR_GT || gir_at(p, test)->op == GIR_GE) && gir_in(p, test, 0) == e &&
-                        number(p, gir_in(p, test, 1), &zero) && zero == 0;
+                        gir_is_number(p, gir_in(p, test, 1), &zero) && zero == 0;
         if (!positive || !is_multiple(p, gir_in(p, m->score, 2), e, &c)) return;
     } else if (n->op == GIR_MAX) {
         for (int k = 0; k < 2 && c < 0; k++) {
@@ -190,8 +184,8 @@ static gir_id with_less(rewriting *z, gir_id v)
 {
     double c;
     gir_id a = gir_in(z->r.from, v, 0), b = gir_in(z->r.from, v, 1);
-    gir_id sum = z->r.map[number(z->r.from, b, &c) ? a : b];
-    (void)number(z->r.from, gir_at(z->r.from, b)->op == GIR_CONST ? b : a, &c);
+    gir_id sum = z->r.map[gir_is_number(z->r.from, b, &c) ? a : b];
+    (void)gir_is_number(z->r.from, gir_at(z->r.from, b)->op == GIR_CONST ? b : a, &c);
     double tiny = gir_at(z->r.from, v)->type.elem == GN_F64 ? 1e-30 : 1e-19;
     return op(z, GIR_ADD, sum, constant(z, sum, c < tiny ? c : tiny));
 }

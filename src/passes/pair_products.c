@@ -35,10 +35,7 @@ gn_status *gn_run_pair_products(gn_arena *a, const gir_program *in, const gn_pas
 {
     (void)opt;
     pairer z = {.from = in, .to = gir_program_new(a, in->name), .map = GN_NEW_N(a, gir_id, in->nodes.n)};
-    z.uses = GN_NEW_N(a, uint32_t, in->nodes.n);
-    for (gir_id v = 1; v < in->nodes.n; v++)
-        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
-    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
+    z.uses = gir_count_uses(a, in);
     gir_clone_frame(z.to, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.to->loc = gir_at(in, v)->loc;

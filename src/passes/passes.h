@@ -79,8 +79,11 @@ GN_PASSES(X)
 /* Which values depend on graphs, constants and the named inputs alone?  [n] by value. */
 bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs);
 
-/* Is `v` computed element by element from an input that is bound as CSR? */
-bool gn_from_sparse(const gir_program *p, gir_id v, const gn_pass_options *opt, int depth);
+/* Which values are computed element by element from an input that is bound as CSR?  [n] by value. */
+bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_options *opt);
+
+/* What v repeats, through reshapes and broadcasts: one number a row, or a const; 0: neither. */
+gir_id gn_scale_of(const gir_program *p, gir_id v);
 
 /* Splits off what depends on graphs and the named inputs alone (hoist.c). *prepare: NULL when there is nothing to keep. */
 GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs,

@@ -13,32 +13,37 @@ enum { MAX_DEPTH = 32 };
 typedef struct mover {
     const gir_program *from;
     gir_program *to;
-    const gn_pass_options *opt;
     gir_id *map;
     uint32_t *uses;
     bool *fixed;
+    bool *sparse;              /* by value: what it is computed from by rows is sparse, or was in front of sums */
+    uint32_t product, *looked; /* by value: number of the last product that was looked for in it, and moved to it */
+    uint8_t *found;            /* by value, of that product: what movable said */
+    gir_id *there;             /* and what moved made; 0: not yet */
 } mover;
 
-/* One number a row, repeated over the columns. */
-static bool is_scaling(const gir_program *p, gir_id v)
+enum { CAN = 1, SUMS = 2 };
+
+gir_id gn_scale_of(const gir_program *p, gir_id v)
 {
-    const gir_node *n = gir_at(p, v);
-    if (n->op == GIR_CONST) return true;
-    while (n->op == GIR_RESHAPE || n->op == GIR_BROADCAST) {
+    while (gir_at(p, v)->op == GIR_RESHAPE || gir_at(p, v)->op == GIR_BROADCAST) {
         v = gir_in(p, v, 0);
-        n = gir_at(p, v);
-        if (gir_row_elems(&n->type) == 1) return true;
+        if (gir_row_elems(gir_type_of(p, v)) == 1) return v;
     }
-    return false;
+    return gir_at(p, v)->op == GIR_CONST ? v : 0;
 }
+
+/* One number a row, repeated over the columns. */
+static bool is_scaling(const gir_program *p, gir_id v) { return gn_scale_of(p, v) != 0; }
 
 /* The value repeated over n columns instead. */
 static gir_id rescaled(mover *z, gir_id v, int64_t n)
 {
     gir_type t = *gir_type_of(z->from, v);
     t.dim[t.rank - 1] = n;
-    if (gir_at(z->from, v)->op == GIR_CONST) return gir_const(z->to, &t, gir_at(z->from, v)->attr.f);
-    while (gir_row_elems(gir_type_of(z->from, v)) != 1) v = gir_in(z->from, v, 0);
+    double x;
+    v = gn_scale_of(z->from, v);
+    if (gir_is_number(z->from, v, &x)) return gir_const(z->to, &t, x);
     gir_id s = z->map[v];
     int64_t one = 1;
     if (gir_type_of(z->to, s)->rank > 1) s = gir_reshape(z->to, s, 1, &one);
@@ -46,8 +51,9 @@ static gir_id rescaled(mover *z, gir_id v, int64_t n)
     return gir_broadcast(z->to, s, &t);
 }
 
-/* Does v hold a sum over edges through which a product can be moved?  *sums is set when it does. */
-static bool movable(const mover *z, gir_id v, bool *sums, int depth)
+static bool movable(mover *z, gir_id v, bool *sums, int depth);
+
+static bool look(mover *z, gir_id v, bool *sums, int depth)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
@@ -77,8 +83,22 @@ static bool movable(const mover *z, gir_id v, bool *sums, int depth)
     }
 }
 
-/* v @ w in the new program, the product moved as far down as it goes. */
-static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth)
+/* Does v hold a sum over edges through which a product can be moved?  *sums is set when it does. */
+static bool movable(mover *z, gir_id v, bool *sums, int depth)
+{
+    if (z->looked[v] != z->product) {
+        bool mine = false, can = look(z, v, &mine, depth);
+        z->looked[v] = z->product;
+        z->found[v] = can ? mine ? CAN | SUMS : CAN : 0;
+        z->there[v] = 0;
+    }
+    *sums = *sums || (z->found[v] & SUMS);
+    return z->found[v] & CAN;
+}
+
+static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth);
+
+static gir_id move_down(mover *z, gir_id v, gir_id w, int64_t n, int depth)
 {
     const gir_program *p = z->from;
     const gir_node *node = gir_at(p, v);
@@ -106,18 +126,25 @@ static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth)
     return gir_matmul(z->to, z->map[v], w, false, false);
 }
 
-/* The operand of a sum over edges, under scalings. */
-static bool sums_sparse(const gir_program *p, gir_id v, const gn_pass_options *opt, int depth)
+/* v @ w in the new program, the product moved as far down as it goes. */
+static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth)
 {
-    const gir_node *n = gir_at(p, v);
-    if (gn_from_sparse(p, v, opt, 0)) return true;
-    if (depth > MAX_DEPTH) return false;
-    for (int k = 0; k < n->n_in; k++) {
-        gir_id o = gir_in(p, v, k);
-        if (!gir_type_of(p, o)->is_graph && gir_type_of(p, o)->rank == 1 && sums_sparse(p, o, opt, depth + 1))
-            return true;
-    }
-    return false;
+    bool sums = false;
+    (void)movable(z, v, &sums, depth);
+    if (!z->there[v]) z->there[v] = move_down(z, v, w, n, depth);
+    return z->there[v];
+}
+
+/* Sparse inputs, and what is computed from them row by row and by sums over edges. */
+static bool *find_sparse(gn_arena *a, const gir_program *p, const gn_pass_options *opt)
+{
+    bool *is = gn_find_from_sparse(a, p, opt);
+    for (gir_id v = 1; v < p->nodes.n; v++)
+        for (int k = 0; k < gir_at(p, v)->n_in; k++) {
+            gir_id o = gir_in(p, v, k);
+            is[v] = is[v] || (is[o] && !gir_type_of(p, o)->is_graph && gir_type_of(p, o)->rank == 1);
+        }
+    return is;
 }
 
 static gir_id move_product(mover *z, gir_id v)
@@ -128,7 +155,8 @@ static gir_id move_product(mover *z, gir_id v)
     const gir_type *ta = gir_type_of(p, a);
     bool sums = false;
     if (n->attr.i[0] || n->attr.i[1] || !ta->space || ta->rank != 1 || n->type.dim[0] >= ta->dim[0]) return 0;
-    if (z->fixed[a] && !sums_sparse(p, a, z->opt, 0)) return 0;
+    if (z->fixed[a] && !z->sparse[a]) return 0;
+    z->product++;
     if (z->uses[a] != 1 || !movable(z, a, &sums, 0) || !sums) return 0;
     return moved(z, a, z->map[w], n->type.dim[0], 0);
 }
@@ -137,13 +165,13 @@ gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_
 {
     mover z = {.from = in,
                .to = gir_program_new(a, in->name),
-               .opt = opt,
                .fixed = gn_find_fixed(a, in, opt->n_fixed, opt->fixed),
+               .sparse = find_sparse(a, in, opt),
+               .looked = GN_NEW_N(a, uint32_t, in->nodes.n),
+               .found = GN_NEW_N(a, uint8_t, in->nodes.n),
+               .there = GN_NEW_N(a, gir_id, in->nodes.n),
                .map = GN_NEW_N(a, gir_id, in->nodes.n),
-               .uses = GN_NEW_N(a, uint32_t, in->nodes.n)};
-    for (gir_id v = 1; v < in->nodes.n; v++)
-        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
-    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
+               .uses = gir_count_uses(a, in)};
     gir_clone_frame(z.to, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.to->loc = gir_at(in, v)->loc;

@@ -25,16 +25,10 @@ typedef struct recovering {
     GN_VEC(chosen) all;
 } recovering;
 
-static bool number(const gir_program *p, gir_id v, double *x)
-{
-    *x = gir_at(p, v)->attr.f;
-    return gir_at(p, v)->op == GIR_CONST;
-}
-
 static bool is_positive_test(const gir_program *p, gir_id cond, gir_id x)
 {
     double zero;
-    return gir_at(p, cond)->op == GIR_GT && gir_in(p, cond, 0) == x && number(p, gir_in(p, cond, 1), &zero) &&
+    return gir_at(p, cond)->op == GIR_GT && gir_in(p, cond, 0) == x && gir_is_number(p, gir_in(p, cond, 1), &zero) &&
            zero == 0;
 }
 
@@ -48,7 +42,8 @@ static bool says_positive(const gir_program *p, gir_id cond, gir_id x, int depth
     if (n->op == GIR_AND)
         return says_positive(p, gir_in(p, cond, 0), x, depth + 1) || says_positive(p, gir_in(p, cond, 1), x, depth + 1);
     for (int k = 0; k < 2 && m->op == GIR_MUL; k++)
-        if (number(p, gir_in(p, x, k), &c) && c >= 1) return says_positive(p, cond, gir_in(p, x, 1 - k), depth + 1);
+        if (gir_is_number(p, gir_in(p, x, k), &c) && c >= 1)
+            return says_positive(p, cond, gir_in(p, x, 1 - k), depth + 1);
     return false;
 }
 
@@ -57,14 +52,15 @@ static bool never_positive(const gir_program *p, gir_id v, int depth)
 {
     double c;
     const gir_node *n = gir_at(p, v);
-    if (number(p, v, &c)) return c <= 0;
+    if (gir_is_number(p, v, &c)) return c <= 0;
     if (depth == DEEPEST) return false;
     switch ((gir_op)n->op) {
     case GIR_EXPM1: return never_positive(p, gir_in(p, v, 0), depth + 1);
     case GIR_MIN: return never_positive(p, gir_in(p, v, 0), depth + 1) || never_positive(p, gir_in(p, v, 1), depth + 1);
     case GIR_MUL:
         for (int k = 0; k < 2; k++)
-            if (number(p, gir_in(p, v, k), &c) && c >= 0) return never_positive(p, gir_in(p, v, 1 - k), depth + 1);
+            if (gir_is_number(p, gir_in(p, v, k), &c) && c >= 0)
+                return never_positive(p, gir_in(p, v, 1 - k), depth + 1);
         return false;
     case GIR_SELECT:
         return never_positive(p, gir_in(p, v, 1), depth + 1) &&
@@ -101,7 +97,7 @@ static void note(recovering *z, gir_id v)
     double number_of;
     if (gir_at(to, y)->op != GIR_SELECT) return;
     chosen c = {gir_in(to, y, 0), gir_in(to, y, 1), gir_in(to, y, 2), y};
-    if (number(to, c.e, &number_of) ? !z->contracted[v] : !z->in_memory[v]) return;
+    if (gir_is_number(to, c.e, &number_of) ? !z->contracted[v] : !z->in_memory[v]) return;
     if (!gn_elem_is_float((gn_elem)gir_type_of(to, y)->elem) || !says_positive(to, c.cond, c.x, 0)) return;
     if (never_positive(to, c.e, 0)) GN_PUSH(to->arena, z->all, c);
 }
@@ -111,7 +107,7 @@ static gir_id with_y(recovering *z, const chosen *c, gir_id v, int depth)
 {
     const gir_node n = *gir_at(z->r.to, v);
     double number_of;
-    if (v == c->e && !number(z->r.to, v, &number_of)) return c->y;
+    if (v == c->e && !gir_is_number(z->r.to, v, &number_of)) return c->y;
     if (gir_ops[n.op].cls != GIR_CLASS_MAP || n.n_in == 0 || n.n_in > 3 || depth == DEEPEST) return v;
     gir_id in[3];
     bool same = true;
@@ -122,19 +118,13 @@ static gir_id with_y(recovering *z, const chosen *c, gir_id v, int depth)
     return same ? v : gn_rewrite_share(&z->r, (gir_op)n.op, n.n_in, in, &n.attr, &n.type);
 }
 
-static bool is_zero(const gir_program *p, gir_id v)
-{
-    double c;
-    return number(p, v, &c) && c == 0;
-}
-
 /* select(a, select(b, x, 0), 0), the inner one read here alone: by both conditions at once, in one order. */
 static bool join_conditions(recovering *z, gir_id v, gir_id *cond, gir_id *yes)
 {
     gir_program *to = z->r.to;
     gir_id inner = gir_in(z->r.from, v, 1), s = *yes;
-    if (z->uses[inner] != 1 || gir_at(to, s)->op != GIR_SELECT || !is_zero(to, gir_in(to, s, 2)) ||
-        !is_zero(to, z->r.map[gir_in(z->r.from, v, 2)]))
+    if (z->uses[inner] != 1 || gir_at(to, s)->op != GIR_SELECT || !gir_is_zero(to, gir_in(to, s, 2)) ||
+        !gir_is_zero(to, z->r.map[gir_in(z->r.from, v, 2)]))
         return false;
     gir_id a = *cond, b = gir_in(to, s, 0);
     *cond = gn_rewrite_make(&z->r, GIR_AND, 2, (const gir_id[]){a < b ? a : b, a < b ? b : a}, NULL, NULL);
@@ -167,10 +157,7 @@ gn_status *gn_run_recover(gn_arena *a, const gir_program *in, const gn_pass_opti
     (void)opt;
     recovering z = {.r = gn_rewrite_new(a, in), .in_memory = GN_NEW_N(a, bool, in->nodes.n)};
     z.contracted = GN_NEW_N(a, bool, in->nodes.n);
-    z.uses = GN_NEW_N(a, uint32_t, in->nodes.n);
-    for (gir_id v = 1; v < in->nodes.n; v++)
-        for (int k = 0; k < gir_at(in, v)->n_in; k++) z.uses[gir_in(in, v, k)]++;
-    for (uint32_t k = 0; k < in->outputs.n; k++) z.uses[in->outputs.p[k].value]++;
+    z.uses = gir_count_uses(a, in);
     find_in_memory(&z);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.r.to->loc = gir_at(in, v)->loc;

@@ -1,5 +1,6 @@
 /* restrict_rows: rows that no masked sum reads are not computed.
- * Needs: gradients not yet taken (they then are of the picked rows only); sparsify, so that sparse features are a relation.
+ * Needs: gradients not yet taken (they then are of the picked rows only); sparsify before it, so that sparse features are a
+ * relation: a training step runs the two before it takes gradients (driver/step.c).
  * Keeps: all outputs, as long as the rows left out are finite (they were multiplied by a mask's 0).  Random draws keep
  * their index among all rows, so a mask drawn is the same either way.  Off unless options.levels > 0.
  *
@@ -58,10 +59,7 @@ static gir_id zero_outside(const gir_program *p, gir_id v, const gir_id *zero)
         bool mask = n->type.elem == GN_BOOL && n->type.rank == 0 && p->spaces.p[n->type.space].kind == GIR_NODE;
         return mask && n->type.space ? v : 0;
     }
-    case GIR_SELECT: {
-        const gir_node *no = gir_at(p, gir_in(p, v, 2));
-        return no->op == GIR_CONST && no->attr.f == 0 ? zero[gir_in(p, v, 0)] : 0;
-    }
+    case GIR_SELECT: return gir_is_zero(p, gir_in(p, v, 2)) ? zero[gir_in(p, v, 0)] : 0;
     case GIR_AND:
     case GIR_MUL: return zero[gir_in(p, v, 0)] ? zero[gir_in(p, v, 0)] : zero[gir_in(p, v, 1)];
     case GIR_DIV:

@@ -31,11 +31,6 @@ static bool same(const scaling *z, gir_id v, gir_id u)
     return true;
 }
 
-static bool is_zero(const gir_program *p, gir_id v)
-{
-    return gir_at(p, v)->op == GIR_CONST && gir_at(p, v)->attr.f == 0;
-}
-
 static bool take(scaling *z, gir_id v, gir_id from, int times)
 {
     z->at[v] = z->at[from];
@@ -69,8 +64,8 @@ static bool sum(scaling *z, gir_id v, gir_id a, gir_id b)
         z->eps[v] = true;
         return take(z, v, a, 1);
     }
-    if (is_zero(z->p, a)) return take(z, v, b, 1);
-    if (is_zero(z->p, b)) return take(z, v, a, 1);
+    if (gir_is_zero(z->p, a)) return take(z, v, b, 1);
+    if (gir_is_zero(z->p, b)) return take(z, v, a, 1);
     return same(z, a, b) && take(z, v, a, 1);
 }
 

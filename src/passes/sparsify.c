@@ -1,5 +1,5 @@
 /* sparsify: products with sparse inputs become sums over their non-zeros.
- * Needs: gradients already taken (sampled values have none).  Keeps: all outputs, up to the order of summation and to
+ * Needs: nothing; gradients may have been taken, and are not where restrict_rows comes next (SAMPLE has one).  Keeps: all outputs, up to the order of summation and to
  * terms 0 * w that are no longer added.  Breaks: nothing.
  *
  * X[N, F] with few non-zeros is a relation from features to nodes: X @ W is one message W[f] * x a non-zero, summed by
@@ -18,6 +18,8 @@ typedef struct sparsifier {
     gir_id *map;     /* value of from -> value of to */
     gir_id *edge;    /* value of from -> its values at the non-zeros, in to; 0: not made */
     gir_id *pattern; /* input of from -> pattern in to */
+    gir_id
+        *source; /* by value of from: the sparse input that it is an elementwise image of, 0 everywhere that is; or 0 */
 } sparsifier;
 
 static bool is_sparse_input(const sparsifier *z, gir_id v)
@@ -29,27 +31,23 @@ static bool is_sparse_input(const sparsifier *z, gir_id v)
     return false;
 }
 
-/* The sparse input that `v` is an elementwise image of, 0 everywhere the input is; 0 when it is not such an image. */
-static gir_id source_of(const sparsifier *z, gir_id v, int depth)
+/* Of what is known of its operands. */
+static gir_id source_of(const sparsifier *z, gir_id v)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
-    if (depth > 64) return 0;
     if (is_sparse_input(z, v)) return v;
-    gir_id a;
     switch ((gir_op)n->op) {
     case GIR_NEG:
     case GIR_ABS:
     case GIR_SIGN:
     case GIR_SQRT:
-    case GIR_DETACH: return source_of(z, gir_in(p, v, 0), depth + 1);
-    case GIR_DIV: return source_of(z, gir_in(p, v, 0), depth + 1);
-    case GIR_MUL: a = source_of(z, gir_in(p, v, 0), depth + 1); return a ? a : source_of(z, gir_in(p, v, 1), depth + 1);
+    case GIR_DETACH:
+    case GIR_DIV: return z->source[gir_in(p, v, 0)];
+    case GIR_MUL: return z->source[gir_in(p, v, 0)] ? z->source[gir_in(p, v, 0)] : z->source[gir_in(p, v, 1)];
     case GIR_SELECT: {
-        const gir_node *no = gir_at(p, gir_in(p, v, 2)), *yes = gir_at(p, gir_in(p, v, 1));
-        if (no->op == GIR_CONST && no->attr.f == 0) return source_of(z, gir_in(p, v, 1), depth + 1);
-        if (yes->op == GIR_CONST && yes->attr.f == 0) return source_of(z, gir_in(p, v, 2), depth + 1);
-        return 0;
+        gir_id yes = gir_in(p, v, 1), no = gir_in(p, v, 2);
+        return gir_is_zero(p, no) ? z->source[yes] : gir_is_zero(p, yes) ? z->source[no] : 0;
     }
     default: return 0;
     }
@@ -99,7 +97,7 @@ static gir_id sparse_matmul(sparsifier *z, gir_id v)
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     gir_id a = gir_in(p, v, 0), b = gir_in(p, v, 1);
-    gir_id x = source_of(z, a, 0);
+    gir_id x = z->source[a];
     if (!x) return 0;
     gir_id g = pattern_of(z, x), values = at_nonzeros(z, a, g), other = z->map[b];
     if (n->attr.i[0]) return gir_op1(z->to, GIR_FROM_ROWS, product(z, g, values, other, GIR_DST));
@@ -118,6 +116,8 @@ gn_status *gn_run_sparsify(gn_arena *a, const gir_program *in, const gn_pass_opt
     z.map = GN_NEW_N(a, gir_id, in->nodes.n);
     z.edge = GN_NEW_N(a, gir_id, in->nodes.n);
     z.pattern = GN_NEW_N(a, gir_id, in->nodes.n);
+    z.source = GN_NEW_N(a, gir_id, in->nodes.n);
+    for (gir_id v = 1; v < in->nodes.n; v++) z.source[v] = source_of(&z, v);
     gir_clone_frame(z.to, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.to->loc = gir_at(in, v)->loc;

@@ -117,14 +117,6 @@ static const gn_terms *sum(splitter *z, const gn_terms *a, const gn_terms *b, do
     return t;
 }
 
-static bool number(const gir_program *p, gir_id v, double *x)
-{
-    const gir_node *n = gir_at(p, v);
-    if (n->op != GIR_CONST) return false;
-    *x = n->attr.f;
-    return true;
-}
-
 /* v as a multiple of another value: that value. */
 static gir_id multiple(const gir_program *p, gir_id v, double *times)
 {
@@ -135,10 +127,10 @@ static gir_id multiple(const gir_program *p, gir_id v, double *times)
         if (n->op == GIR_NEG) {
             *times = -*times;
             v = gir_in(p, v, 0);
-        } else if (n->op == GIR_MUL && number(p, gir_in(p, v, 0), &c) && isfinite(c)) {
+        } else if (n->op == GIR_MUL && gir_is_number(p, gir_in(p, v, 0), &c) && isfinite(c)) {
             *times *= c;
             v = gir_in(p, v, 1);
-        } else if (n->op == GIR_MUL && number(p, gir_in(p, v, 1), &c) && isfinite(c)) {
+        } else if (n->op == GIR_MUL && gir_is_number(p, gir_in(p, v, 1), &c) && isfinite(c)) {
             *times *= c;
             v = gir_in(p, v, 0);
         } else {
@@ -156,11 +148,11 @@ static const gn_terms *split_select(splitter *z, gir_id v, const gn_view *outer,
     gir_id cond = gir_in(p, v, 0), yes = gir_in(p, v, 1), no = gir_in(p, v, 2);
     double a, b, c;
     gir_id x = multiple(p, yes, &a), y = multiple(p, no, &b);
-    if (number(p, yes, &c) && number(p, no, &b)) return NULL;
-    if (number(p, no, &c) && c == 0) {
+    if (gir_is_number(p, yes, &c) && gir_is_number(p, no, &b)) return NULL;
+    if (gir_is_zero(p, no)) {
         y = x;
         b = 0;
-    } else if (number(p, yes, &c) && c == 0) {
+    } else if (gir_is_zero(p, yes)) {
         x = y;
         a = 0;
     }
@@ -170,23 +162,35 @@ static const gn_terms *split_select(splitter *z, gir_id v, const gn_view *outer,
     return product(z, expand(z, x, outer, false, depth + 1), one(z, 1, which, outer, false));
 }
 
+/* Of both operands.  Too many of one are too many, and the other is not looked into: where every step reads the one before
+ * twice that would take as long as there are ways through them. */
+static const gn_terms *both(splitter *z, gir_id v, const gn_view *outer, bool first, bool second, int depth)
+{
+    gir_id a = gir_in(z->r->to, v, 0), b = gir_in(z->r->to, v, 1);
+    gir_op op = (gir_op)gir_at(z->r->to, v)->op;
+    const gn_terms *x = expand(z, a, outer, first, depth + 1);
+    if (!x->n) return x;
+    const gn_terms *y = expand(z, b, outer, second, depth + 1);
+    if (op == GIR_MUL || op == GIR_DIV) return product(z, x, y);
+    return sum(z, x, y, op == GIR_ADD ? 1 : -1);
+}
+
 static const gn_terms *expand(splitter *z, gir_id v, const gn_view *outer, bool inverse, int depth)
 {
     const gir_program *p = z->r->to;
     const gir_node n = *gir_at(p, v);
-    gir_id a = n.n_in > 0 ? gir_in(p, v, 0) : 0, b = n.n_in > 1 ? gir_in(p, v, 1) : 0;
+    gir_id a = n.n_in > 0 ? gir_in(p, v, 0) : 0;
     const gn_terms *t = NULL;
     double c;
     if (depth == DEEPEST) return one(z, 1, v, outer, inverse);
     switch ((gir_op)n.op) {
-    case GIR_MUL: return product(z, expand(z, a, outer, inverse, depth + 1), expand(z, b, outer, inverse, depth + 1));
-    case GIR_DIV: return product(z, expand(z, a, outer, inverse, depth + 1), expand(z, b, outer, !inverse, depth + 1));
+    case GIR_MUL: return both(z, v, outer, inverse, inverse, depth);
+    case GIR_DIV: return both(z, v, outer, inverse, !inverse, depth);
     case GIR_NEG: return product(z, one(z, -1, 0, NULL, false), expand(z, a, outer, inverse, depth + 1));
     case GIR_ADD:
     case GIR_SUB:
         if (!z->distribute || inverse) break;
-        return sum(z, expand(z, a, outer, false, depth + 1), expand(z, b, outer, false, depth + 1),
-                   n.op == GIR_ADD ? 1 : -1);
+        return both(z, v, outer, false, false, depth);
     case GIR_BROADCAST:
     case GIR_RESHAPE:
         if (gir_type_of(p, a)->space != n.type.space) break;
@@ -194,7 +198,7 @@ static const gn_terms *expand(splitter *z, gir_id v, const gn_view *outer, bool 
         return expand(z, a, outer, inverse, depth + 1);
     case GIR_SELECT: t = split_select(z, v, outer, inverse, depth); break;
     case GIR_CONST:
-        (void)number(p, v, &c);
+        (void)gir_is_number(p, v, &c);
         if (isfinite(c) && c != 0) return one(z, inverse ? 1 / c : c, 0, NULL, false);
         break;
     default: break;

@@ -78,7 +78,8 @@ ROOMS = (
     ("src/passes/simplify", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/rewrite", (("test_gir_simplify", {}), *QUICK, *LONG), False),
     ("src/passes/dce", (("test_gir_simplify", {}), *QUICK, *LONG), False),
-    ("src/passes/", (*QUICK, GOLDEN, *LONG), False),
+    ("src/passes/schedule_dense", (("test_tuning", {}), *QUICK, GOLDEN, *LONG), False),
+    ("src/passes/", (*QUICK, ("test_deep", {}), GOLDEN, *LONG), False),
     ("", (*QUICK, *LONG), False),
 )
 MEMORY = 16 << 30  # bytes of address space that a test may take
