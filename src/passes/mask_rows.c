@@ -1,7 +1,9 @@
 /* mask_rows: rows that were added to a graph for its size alone enter nothing that others read.
  * Needs: a program over graph "g"; rows behind the user's, and edges among those rows alone.  Keeps: what the rows of the
- * user and all values of no space would be without them, bit for bit: what is added to a sum is 0.  Makes: an input
- * GN_VALID_ROWS, bool a node, true for the user's rows.
+ * user and all values of no space would be without them, bit for bit: what is added to a sum is 0.  But for one thing: what
+ * is drawn for an edge goes by its place, and a loop added to a node comes behind all edges of g, so the added edges move
+ * its draw (dropout on the loops of a graph with self-loops: other draws, as good).  Makes: an input GN_VALID_ROWS, bool a
+ * node, true for the user's rows.
  *
  * Values flow between rows over edges, which do not lead out of what was added, and in sums over a space: reductions
  * (losses, norms, pools), products that contract over rows (gradients of weights), and the number of rows itself.  Those
@@ -49,15 +51,17 @@ static gir_id count_of(masker *z, gir_space_id s)
     return z->count[s];
 }
 
+/* What a maximum or minimum starts from.  The largest i64 is no double: see reduced. */
 static double identity(int red, gn_elem e)
 {
+    bool max = red == GIR_RED_MAX;
     if (red == GIR_SUM) return 0;
-    double sign = red == GIR_RED_MAX ? -1 : 1;
     switch (e) {
-    case GN_BOOL: return red == GIR_RED_MIN;
-    case GN_I32: return sign < 0 ? INT32_MIN : INT32_MAX;
-    case GN_I64: return sign < 0 ? -0x1p62 : 0x1p62;
-    default: return sign * (double)INFINITY;
+    case GN_U8: return max ? 0 : UINT8_MAX;
+    case GN_U32: return max ? 0 : UINT32_MAX;
+    case GN_I32: return max ? INT32_MIN : INT32_MAX;
+    case GN_I64: return max ? -0x1p63 : 0;
+    default: return max ? -(double)INFINITY : (double)INFINITY;
     }
 }
 
@@ -79,6 +83,20 @@ static gir_id or_zero(masker *z, gir_id v, gir_space_id s)
     return gir_op3(z->p, GIR_SELECT, gir_broadcast(z->p, any, &b), v, gir_const(z->p, &t, 0));
 }
 
+/* -1 - v, of integers: turns their order round, and never overflows. */
+static gir_id turned(masker *z, gir_id v)
+{
+    gir_type t = *gir_type_of(z->p, v);
+    return gir_op2(z->p, GIR_SUB, gir_const(z->p, &t, -1), v);
+}
+
+static gir_id reduced(masker *z, gir_id v, int red)
+{
+    gn_elem e = (gn_elem)gir_type_of(z->p, v)->elem;
+    if (e == GN_I64 && red == GIR_RED_MIN) return turned(z, reduced(z, turned(z, v), GIR_RED_MAX));
+    return gir_space_reduce(z->p, masked(z, v, identity(red, e)), red);
+}
+
 static gir_id masked_node(masker *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
@@ -90,7 +108,7 @@ static gir_id masked_node(masker *z, gir_id v)
     if (n->op == GIR_SIZE) return gir_cast(z->p, count_of(z, s), (gn_elem)n->type.elem);
     if (n->op == GIR_SPACE_REDUCE) {
         int red = (int)n->attr.i[0];
-        gir_id r = gir_space_reduce(z->p, masked(z, a, identity(red, (gn_elem)n->type.elem)), red);
+        gir_id r = reduced(z, a, red);
         return red == GIR_SUM ? r : or_zero(z, r, s);
     }
     if (n->op == GIR_MATMUL && n->attr.i[0] && !n->type.space)
