@@ -281,6 +281,9 @@ static const char *const rules[][2] = {
      " %24 = gather %1, %22 {end = 1}\n %25 = mul %6, %24\n %26 = broadcast %21 : edge bool[6]\n"
      " %27 = select %26, %6, %25\n %28 = scatter %1, %27 {end = 1, red = 0}\n %29 = broadcast %23 : node f32[6]\n"
      " %31 = add %28, %29\n %32 = broadcast %21 : node bool[6]\n %33 = select %32, %28, %31\n"},
+    {"a maximum of integers that starts from the least one",
+     "%21 = cast %4 : node i64[6]\n %22 = const {value = -9223372036854775808} : node i64[6]\n"
+     " %23 = select %7, %21, %22\n %24 = space_reduce %23 {red = 1}\n %25 = cast %24 : f32[6]\n"},
     {"a maximum of rows that are lanes",
      "%21 = mul %5, %5\n %22 = space_reduce %21 {red = 1}\n %23 = broadcast %22 : node f32[]\n %24 = sub %21, %23\n"},
 };

@@ -54,7 +54,7 @@ ROOMS = (
     ("runtime/aot/", AHEAD, True),
     ("runtime/cpu", AHEAD, True),
     ("src/driver/jit", (("test_api_dynamic", {}),), True),
-    ("src/passes/mask_rows", (("test_api_dynamic", {}),), True),
+    ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_api_dynamic", {})), True),
     ("src/api/", (("test_api", {}), ("test_api_dynamic", {}), ("test_api_context", {})), True),
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
