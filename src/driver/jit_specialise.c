@@ -3,7 +3,14 @@
 
 #include <string.h>
 
-static int64_t known(const gn_guards *g, gn_dim d) { return g->of[d].least == g->of[d].most ? g->of[d].least : -1; }
+/* Numbers of rows are multiplied by their columns and bytes: more than these, which no memory holds, stay open. */
+static const int64_t most = (int64_t)1 << 40;
+
+static int64_t known(const gn_guards *g, gn_dim d)
+{
+    gn_range r = g->of[d];
+    return r.least == r.most && r.least <= most ? r.least : -1;
+}
 
 static void set(gir_program *p, gir_space_id s, int64_t size)
 {
