@@ -15,8 +15,8 @@ typedef struct sparsifier {
     const gir_program *from;
     gir_program *to;
     const gn_pass_options *opt;
-    gir_id *map;     /* value of from -> value of to */
-    gir_id *edge;    /* value of from -> its values at the non-zeros, in to; 0: not made */
+    gir_id *map;  /* value of from -> value of to */
+    gir_id *edge; /* value of from -> its values at the non-zeros of the pattern that asked last, in to; 0: not made */
     gir_id *pattern; /* input of from -> pattern in to */
     gir_id
         *source; /* by value of from: the sparse input that it is an elementwise image of, 0 everywhere that is; or 0 */
@@ -56,10 +56,10 @@ static gir_id source_of(const sparsifier *z, gir_id v)
 /* The values of v at the non-zeros of the pattern g. */
 static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g)
 {
-    if (z->edge[v]) return z->edge[v];
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     gir_space_id space = gir_type_of(z->to, g)->edge;
+    if (z->edge[v] && gir_type_of(z->to, z->edge[v])->space == space) return z->edge[v];
     gir_type t = gir_tensor((gn_elem)n->type.elem, space, 0, NULL);
     gir_id r;
     if (n->op == GIR_CONST) {

@@ -78,6 +78,9 @@ static const char *const rules[][2] = {
      " %29 = select %24, %6, %25\n" PRODUCT},
     {"a sum of two products of what edges have",
      "%21 = matmul %6, %9\n %22 = cos %6\n %23 = matmul %22, %9\n %29 = add %21, %23\n" SUM},
+    {"two sparse operands, scaled alike",
+     "%21 = const {value = 3} : node f32[6]\n %22 = mul %3, %21\n %23 = mul %4, %21\n %24 = matmul %22, %9\n"
+     " %25 = matmul %23, %9\n %26 = mul %24, %25\n"},
     {"both operands sparse", "%30 = matmul %3, %3 {ta = 1}\n"},
 /* recover */
 #define RELU                                                                                                           \
@@ -183,6 +186,9 @@ static const char *const rules[][2] = {
      " %24 = reshape %23 : edge f32[]\n %29 = mul %22, %24\n" SUM},
     {"a dot product that is repeated",
      DOT "%25 = reshape %22 : edge f32[1]\n %26 = broadcast %25 : edge f32[6]\n %29 = mul %26, %6\n" SUM},
+    {"a scaled dot product that is repeated",
+     "%21 = mul %13, %12\n %22 = const {value = 3} : edge f32[6]\n %23 = mul %21, %22\n %24 = reduce %23 {axes = 1}\n"
+     " %25 = reshape %24 : edge f32[1]\n %26 = broadcast %25 : edge f32[6]\n %29 = mul %26, %13\n" SUM},
     {"a softmax's gradient",
      "%21 = exp %6\n %22 = scatter %1, %21 {end = 1}\n %23 = gather %1, %22 {end = 1}\n %24 = div %21, %23\n"
      " %25 = mul %24, %12\n %26 = scatter %1, %25 {end = 1}\n %27 = mul %24, %13\n %28 = mul %27, %12\n"
