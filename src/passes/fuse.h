@@ -82,6 +82,9 @@ typedef struct fusion {
     GN_VEC(fu_reader) readers;
 } fusion;
 
+/* fuse_place.c: sets place and uses. */
+void fu_choose_places(gn_arena *a, fusion *f, gn_switches off);
+
 /* fuse_sink.c: values that only one later region reads move there, where that is less to store. */
 void gn_fuse_sink(gn_arena *a, fusion *f);
 

@@ -1,5 +1,5 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
- * integers; lower_value.c: values as instructions;
+ * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
  * lower_edges.c: passes over the edges of a row; lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and
  * INNER regions, on lower_dense.c. */
 #ifndef GN_PASSES_LOWER_IMPL_H
@@ -139,6 +139,7 @@ int64_t low_stride(const lower *L, int64_t n);      /* of rows of n elements in 
 kir_id low_in_tile(lower *L, kir_id off, kir_id j); /* off + j; off 0: none */
 low_ix low_index(const gir_type *t, kir_id lin);
 kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x);
+kir_id low_map(lower *L, gir_id v, const kir_id *a);  /* lower_map.c: of elements a[] of its operands */
 void low_tile_of(lower *L, gir_id v, const where *w); /* computes the row into a tile if it is in none yet */
 void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int level);
 void low_hold_block(lower *L, gir_id v, kir_id tile);
