@@ -20,11 +20,10 @@ typedef struct gn_cuda_geometry {
 /* Limits of an architecture, as schedules need them. */
 gn_limits gn_cuda_limits(void);
 
-/* Can every instruction, unit and type of the kernel be spelled?  *why (may be NULL) says what cannot. */
-bool gn_cuda_supports(const kir_kernel *k, const char **why);
-
 /* The text of kernel k as function `symbol`, appended to `out`, and how it is launched.  `origin` (may be NULL) is put
- * above it, a comment a line.  Needs gn_cuda_prelude before it.  GN_ERR_BACKEND for what gn_cuda_supports denies. */
+ * above it, a comment a line.  Needs gn_cuda_prelude before it.  GN_ERR_BACKEND, with its name and the reason, for a kernel that
+ * cannot be spelled: loops over WARPs, tiles of more than 384 KB, more than 200 arguments, a BLOCK loop whose LANE loops reduce
+ * or whose tiles do not fit in shared memory. */
 GN_NODISCARD gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *origin, gn_buf *out,
                                        gn_cuda_geometry *geometry);
 
@@ -45,7 +44,8 @@ typedef struct gn_cuda_usage {
 } gn_cuda_usage;
 
 /* One object of n kernels: how each is launched, what it uses, and their cubin, in which kernel k is the function
- * gn_kernel_<k>.  Can be kept: depends on kernels, arch and NVRTC alone. *out is malloc'd. */
+ * gn_kernel_<k>.  Can be kept under its kernels and arch: another NVRTC may make other code of them.
+ * *out is malloc'd. */
 GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_code_object *out);
 
 /* The same of code that was made elsewhere: geometry [n], what is loaded as a module, what the assembler said (or NULL). */
@@ -67,8 +67,8 @@ typedef struct gn_cuda_view { /* into an object, which must outlive it */
 GN_NODISCARD gn_status *gn_cuda_object_view(const gn_code_object *object, gn_cuda_view *out);
 void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *geometry, gn_cuda_usage *usage);
 
-/* "NVRTC 13.0 (libnvrtc.so.13)", all that code depends on besides kernels and arch, and for people.  GN_ERR_BACKEND where
- * there is none: what was looked for, and how to get it. */
+/* "NVRTC 13.0 (libnvrtc.so.13)": what would compile now, for people; an object that was kept may come from another one.
+ * GN_ERR_BACKEND where there is none: what was looked for, and how to get it. */
 GN_NODISCARD gn_status *gn_cuda_describe(gn_buf *out);
 /* "sm_75 sm_80 ...": what it makes code for. */
 GN_NODISCARD gn_status *gn_cuda_archs(gn_buf *out);

@@ -1,16 +1,16 @@
 /* links: codegen runtime ir base */
 /* sources: ../support/cuda_host.c */
 /* timeout: 120 */
-/* What the shim finds: the text of a kernel as the back end writes it runs right in every order of threads; each fault that
- * is planted in it (a barrier left out, a wrong index, another width of a shuffle ...) is seen. */
+/* What the shim finds: the text of a kernel as the back end writes it runs right in every order of threads, and without any of
+ * its barriers wrong; each fault that is planted in it (a wrong index, another width of a shuffle ...) is seen. */
 #include "support/cuda_host.h"
+#include "support/gir_text.h"
 #include "unit/kir_test.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 7, N = 40, LANES = 256 };
+enum { ROWS = 7, BUFFERS = 4 };
 
 /* Each row turned round, by way of a tile, and its sum beside it. */
 static const char turned[] =
@@ -32,13 +32,133 @@ static const char block[] =
     "  for %7 in 0 .. 256 step 1 lane none {\n"
     "    %8 = isub 255, %7 %9 = tload f32 %2[%8] %10 = iadd %3, %7 store %o[%10], %9 }}}";
 
+/* What stands outside of LANE loops, the first lane's, between them: left for others, ... */
+static const char left[] =
+    "kernel @left (sym n, %x: f32[n * 256] read, %o: f32[n * 256] write) {\n"
+    "for %1 in 0 .. n step 1 block none {\n"
+    "  %2 = tile f32 256 %3 = imul %1, 256\n"
+    "  for %4 in 0 .. 256 step 1 serial none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  for %7 in 0 .. 256 step 1 lane none {\n"
+    "    %8 = isub 255, %7 %9 = tload f32 %2[%8] %10 = iadd %3, %7 store %o[%10], %9 }}}";
+
+/* ... taken from them and left again, ... */
+static const char taken[] =
+    "kernel @taken (sym n, %x: f32[n * 64] read, %o: f32[n * 64] write) {\n"
+    "for %1 in 0 .. n step 1 block none {\n"
+    "  %2 = tile f32 64 %3 = imul %1, 64\n"
+    "  for %4 in 0 .. 64 step 1 lane none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  %7 = tload f32 %2[63] %8 = fmul f32 %7, 2.0 tstore %2[63], %8\n  barrier\n"
+    "  for %9 in 0 .. 64 step 1 lane none {\n"
+    "    %14 = iadd %9, 31 %10 = imod %14, 64 %11 = tload f32 %2[%10] %12 = iadd %3, %9 %13 = fadd f32 %11, %7 store "
+    "%o[%12], %13 }}}";
+
+/* ... read round after round of what the lanes write, ... */
+static const char rounds[] =
+    "kernel @rounds (sym n, %x: f32[n * 64] read, %o: f32[n * 4] write) {\n"
+    "for %1 in 0 .. n step 1 block none {\n"
+    "  %2 = tile f32 64 %3 = imul %1, 64\n"
+    "  for %4 in 0 .. 4 step 1 serial ordered {\n"
+    "    for %5 in 0 .. 64 step 1 lane none {\n"
+    "      %6 = iadd %3, %5 %7 = load f32 %x[%6] %8 = cast f32 %4 %9 = fadd f32 %7, %8 tstore %2[%5], %9 }\n"
+    "    %10 = imul %4, 21 %11 = tload f32 %2[%10] %12 = imul %1, 4 %13 = iadd %12, %4 store %o[%13], %11 }}}";
+
+/* ... and written round after round while they read. */
+static const char written[] =
+    "kernel @written (sym n, %x: f32[n * 4] read, %s: f32[n * 64] read_write, %o: f32[n * 256] write) {\n"
+    "for %1 in 0 .. n step 1 block none {\n"
+    "  %2 = imul %1, 4 %3 = imul %1, 64\n"
+    "  for %4 in 0 .. 4 step 1 serial ordered {\n"
+    "    %5 = iadd %2, %4 %6 = load f32 %x[%5] %7 = iadd %3, %4 store %s[%7], %6\n"
+    "    for %8 in 0 .. 64 step 1 lane none {\n"
+    "      %9 = imod %8, 4 %10 = iadd %3, %9 %11 = load f32 %s[%10] %12 = imul %5, 64 %13 = iadd %12, %8\n"
+    "      store %o[%13], %11 }}}}";
+
+/* Rows some of which meet in the middle, and some where all do. */
+static const char sometimes[] =
+    "kernel @sometimes (sym n, %x: f32[n * 40] read, %o: f32[n * 40] write, %q: f32[n * 40] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %2 = tile f32 40 %3 = imul %1, 40 %30 = imod %1, 2 %31 = ieq %30, 0\n"
+    "  for %4 in 0 .. 40 step 1 vector none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  if %31 { for %7 in 0 .. 40 step 1 vector none {\n"
+    "    %8 = isub 39, %7 %9 = tload f32 %2[%8] %10 = iadd %3, %7 store %o[%10], %9 }}\n"
+    "  for %11 in 0 .. 40 step 1 vector none {\n"
+    "    %12 = isub 39, %11 %13 = tload f32 %2[%12] %14 = iadd %3, %11 store %q[%14], %13 }}}";
+
+/* Rows that meet in a round which others do not have. */
+static const char perhaps[] =
+    "kernel @perhaps (sym n, %x: f32[n * 40] read, %o: f32[n * 40] write, %q: f32[n * 40] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %2 = tile f32 40 %3 = imul %1, 40 %30 = imod %1, 2\n"
+    "  for %4 in 0 .. 40 step 1 vector none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  for %31 in 0 .. %30 step 1 serial none { for %7 in 0 .. 40 step 1 vector none {\n"
+    "    %8 = isub 39, %7 %9 = tload f32 %2[%8] %10 = iadd %3, %7 store %o[%10], %9 }}\n"
+    "  for %11 in 0 .. 40 step 1 vector none {\n"
+    "    %12 = isub 39, %11 %13 = tload f32 %2[%12] %14 = iadd %3, %11 store %q[%14], %13 }}}";
+
+/* By way of a buffer. */
+static const char through[] =
+    "kernel @through (sym n, %x: f32[n * 40] read, %s: f32[n * 40] read_write, %o: f32[n * 40] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %3 = imul %1, 40\n"
+    "  for %4 in 0 .. 40 step 1 vector none { %5 = iadd %3, %4 %6 = load f32 %x[%5] store %s[%5], %6 }\n"
+    "  for %7 in 0 .. 40 step 1 vector none {\n"
+    "    %8 = isub 39, %7 %9 = iadd %3, %8 %10 = load f32 %s[%9] %11 = iadd %3, %7 store %o[%11], %10 }}}";
+
+/* Written by one lane, and again by another: in two loops, and in rounds of one. */
+static const char twice[] =
+    "kernel @twice (sym n, %x: f32[n * 64] read, %o: f32[n * 64] write, %q: f32[n * 67] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %2 = imul %1, 64 %20 = imul %1, 67\n"
+    "  for %3 in 0 .. 64 step 1 vector none { %4 = iadd %2, %3 %5 = load f32 %x[%4] store %o[%4], %5 }\n"
+    "  for %6 in 0 .. 16 step 1 vector none {\n"
+    "    %7 = imul %6, 4 %8 = iadd %2, %7 %9 = cast f32 %6 store %o[%8], %9 }\n"
+    "  for %10 in 0 .. 4 step 1 serial ordered { for %11 in 0 .. 64 step 1 vector none {\n"
+    "    %12 = iadd %2, %11 %13 = load f32 %x[%12] %14 = iadd %20, %11 %15 = iadd %14, %10 store %q[%15], %13 }}}}";
+
+/* Written by the first lane, and again by all. */
+static const char over[] =
+    "kernel @over (sym n, %x: f32[n * 40] read, %o: f32[n * 40] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %2 = tile f32 40 %3 = imul %1, 40 tstore %2[20], 5.0\n"
+    "  for %4 in 0 .. 40 step 1 vector none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  for %7 in 0 .. 40 step 1 vector none {\n"
+    "    %8 = isub 39, %7 %9 = tload f32 %2[%8] %10 = iadd %3, %7 store %o[%10], %9 }}}";
+
+/* A sum into a tile that the lanes share, and what they read before it is written again. */
+static const char into[] =
+    "kernel @into (sym n, %x: f32[n * 40] read, %o: f32[n * 40] write, %q: f32[n * 40] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %2 = tile f32 40 %3 = imul %1, 40\n"
+    "  for %4 in 0 .. 40 step 1 vector none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  for %7 in 0 .. 40 step 1 vector reduce { %8 = iadd %3, %7 %9 = load f32 %x[%8] tacc sum %2[7], %9 }\n"
+    "  for %10 in 0 .. 40 step 1 vector none {\n"
+    "    %11 = isub 39, %10 %12 = tload f32 %2[%11] %13 = iadd %3, %10 store %o[%13], %12 }\n"
+    "  for %14 in 0 .. 40 step 1 vector none { %15 = cast f32 %14 tstore %2[%14], %15 }\n"
+    "  for %16 in 0 .. 40 step 1 vector none {\n"
+    "    %17 = isub 39, %16 %18 = tload f32 %2[%17] %19 = iadd %3, %16 store %q[%19], %18 }}}";
+
+/* Names that differ in what C has no letters for. */
+static const char names[] =
+    "kernel @names (sym n, %v1.a: f32[n] read, %v1_a: f32[n] read, %o: f32[n] write) {\n"
+    "for %1 in 0 .. n step 1 vector none {\n"
+    "  %2 = load f32 %v1.a[%1] %3 = load f32 %v1_a[%1] %4 = fsub f32 %2, %3 store %o[%1], %4 }}";
+
+typedef struct fair {
+    const char *kernel;
+    int barriers; /* that stand in its text */
+    int first;    /* that the shim misses: shuffles before it order memory there */
+} fair;
+
+static const fair as_they_are[] = {{turned, 1},  {block, 1},     {left, 1},    {taken, 3},   {rounds, 2},
+                                   {written, 2}, {sometimes, 2}, {perhaps, 2}, {through, 1}, {twice, 2},
+                                   {over, 2},    {into, 4, 1},   {names, 0}};
+
 typedef struct fault {
-    const char *what, *from, *to; /* NULL, NULL: as it is */
-    const char *says;             /* the shim's words; NULL: other figures in one of the orders */
+    const char *what, *from, *to;
+    const char *says; /* the shim's words; NULL: other figures in one of the orders */
 } fault;
 
 static const fault of_turned[] = {
-    {"as it is", NULL, NULL, NULL},
     {"no barrier", "__syncwarp(mask);", "", NULL},
     {"a wrong index into the tile", "39 - i", "38 - i", NULL},
     {"a wrong index into memory", "= iteration;", "= iteration / 2;", NULL},
@@ -52,38 +172,29 @@ static const fault of_turned[] = {
 };
 
 static const fault of_block[] = {
-    {"as it is", NULL, NULL, NULL},
     {"no barrier", "__syncthreads();", "", NULL},
     {"a barrier of some", "__syncthreads();", "if (lane >= 64) __syncthreads();", NULL},
 };
 
 static const char *planted(const char *text, const fault *f)
 {
-    if (!f->from) return text;
-    gn_buf b = {.arena = &arena};
-    const char *at = strstr(text, f->from);
-    ck_assert_msg(at, "%s: no `%s` in\n%s", f->what, f->from, text);
-    for (; at; at = strstr(text, f->from)) {
-        gn_buf_addn(&b, text, (size_t)(at - text));
-        gn_buf_add(&b, f->to);
-        text = at + strlen(f->from);
-    }
-    gn_buf_add(&b, text);
-    return b.p;
+    ck_assert_msg(strstr(text, f->from), "%s: no `%s` in\n%s", f->what, f->from, text);
+    return text_replaced(&arena, text, f->from, f->to);
 }
 
 /* Does the kernel give the evaluator's figures in that order?  *wrong: what the shim says. */
 static bool is_right(cuda_host *h, const kir_kernel *k, cuda_order order, char *wrong, size_t n)
 {
     int64_t rows = ROWS;
-    kir_bound_buffer want[3];
-    void *buf[3];
+    kir_bound_buffer want[BUFFERS];
+    void *buf[BUFFERS];
     bool same = true;
     for (uint32_t b = 0; b < k->buffers.n; b++) {
         int64_t elems = k->buffers.p[b].size.coef * rows;
         want[b] = (kir_bound_buffer){gn_arena_alloc(&arena, (size_t)elems, 4), elems};
         buf[b] = gn_arena_alloc(&arena, (size_t)elems + 16, 4);
-        for (int64_t i = 0; i < elems; i++) ((float *)want[b].data)[i] = ((float *)buf[b])[i] = (float)(i % 101);
+        for (int64_t i = 0; i < elems; i++)
+            ((float *)want[b].data)[i] = ((float *)buf[b])[i] = (float)((i + 7 * (int)b) % 101);
     }
     succeeded(kir_eval(k, NULL, want, &rows), "evaluator");
     gn_status *s = cuda_host_launch(h, 0, buf, NULL, &rows, rows, order, 3);
@@ -94,28 +205,75 @@ static bool is_right(cuda_host *h, const kir_kernel *k, cuda_order order, char *
     return same;
 }
 
+/* In how many orders is it right, with a fault or (NULL) without?  *said: in how many the shim says so. */
+static int right_orders(const kir_kernel *k, const char *text, const gn_cuda_geometry *geometry, const fault *f,
+                        int *said, char *wrong, size_t n)
+{
+    cuda_host *h;
+    gn_buf all = {.arena = &arena};
+    int right = 0;
+    *said = 0;
+    gn_buf_printf(&all, "%s%s", gn_cuda_prelude(), f ? planted(text, f) : text);
+    succeeded(cuda_host_text(1, &k, all.p, geometry, &h), all.p);
+    for (int order = 0; order < 3; order++) {
+        right += is_right(h, k, (cuda_order)order, wrong, n);
+        *said += f && f->says && strstr(wrong, f->says);
+    }
+    cuda_host_free(h);
+    return right;
+}
+
+static const char *text_of(const kir_kernel *k, gn_cuda_geometry *geometry)
+{
+    gn_buf one = {.arena = &arena};
+    succeeded(gn_cuda_kernel(k, "gn_kernel_0", NULL, &one, geometry), k->name);
+    ck_assert_int_gt(geometry->group, 1);
+    return one.p;
+}
+
 static void check(const char *kernel, const fault *f)
 {
     const kir_kernel *k = verified(kernel);
-    gn_buf one = {.arena = &arena}, all = {.arena = &arena};
     gn_cuda_geometry geometry;
-    cuda_host *h;
     char wrong[200];
-    succeeded(gn_cuda_kernel(k, "gn_kernel_0", NULL, &one, &geometry), kernel);
-    ck_assert_int_gt(geometry.group, 1);
-    gn_buf_printf(&all, "%s%s", gn_cuda_prelude(), planted(one.p, f));
-    succeeded(cuda_host_text(1, &k, all.p, &geometry, &h), all.p);
-    int right = 0, said = 0;
-    for (int order = 0; order < 3; order++) {
-        right += is_right(h, k, (cuda_order)order, wrong, sizeof wrong);
-        said += f->says && strstr(wrong, f->says);
-    }
-    cuda_host_free(h);
-    if (!f->from)
-        ck_assert_msg(right == 3, "%s: %d of 3 orders are right: %s\n%s", f->what, right, wrong, one.p);
-    else
-        ck_assert_msg(right < 3 && (!f->says || said), "%s is not seen, or not as such: %s\n%s", f->what, wrong, one.p);
+    int said;
+    const char *text = text_of(k, &geometry);
+    int right = right_orders(k, text, &geometry, f, &said, wrong, sizeof wrong);
+    ck_assert_msg(right < 3 && (!f->says || said), "%s is not seen, or not as such: %s\n%s", f->what, wrong, text);
 }
+
+static int count(const char *text, const char *word)
+{
+    int n = 0;
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) n++;
+    return n;
+}
+
+/* Right in all orders; with each of its barriers taken out, one by one, wrong in some. */
+START_TEST(as_it_is)
+{
+    static const char barrier[] = "    __sync";
+    const fair *r = &as_they_are[_i];
+    const kir_kernel *k = verified(r->kernel);
+    gn_cuda_geometry geometry;
+    char wrong[200];
+    int said;
+    const char *text = text_of(k, &geometry);
+    int right = right_orders(k, text, &geometry, NULL, &said, wrong, sizeof wrong);
+    ck_assert_msg(right == 3, "%d of 3 orders are right: %s\n%s", right, wrong, text);
+    ck_assert_msg(count(text, barrier) == r->barriers, "%d barriers, not %d\n%s", count(text, barrier), r->barriers,
+                  text);
+    char *less = gn_arena_strdup(&arena, text);
+    int number = 0;
+    for (char *at = strstr(less, barrier); at; at = strstr(at + 1, barrier)) {
+        if (number++ < r->first) continue;
+        memcpy(at, "    // ", 7);
+        right = right_orders(k, less, &geometry, NULL, &said, wrong, sizeof wrong);
+        ck_assert_msg(right < 3, "a barrier that is not needed\n%s", less);
+        memcpy(at, barrier, 7);
+    }
+}
+END_TEST
 
 START_TEST(in_groups) { check(turned, &of_turned[_i]); }
 END_TEST
@@ -127,6 +285,7 @@ int main(void)
 {
     TCase *c = tcase_create("faults");
     tcase_set_timeout(c, 120);
+    tcase_add_loop_test(c, as_it_is, 0, sizeof as_they_are / sizeof *as_they_are);
     tcase_add_loop_test(c, in_groups, 0, sizeof of_turned / sizeof *of_turned);
     tcase_add_loop_test(c, in_blocks, 0, sizeof of_block / sizeof *of_block);
     return run_tests(c, "CUDA shim");

@@ -4,8 +4,8 @@
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
 #include "driver/session.h"
 #include "shim/fake_target.h"
+#include "support/suite.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,16 +182,11 @@ END_TEST
 
 int main(void)
 {
-    TCase *t = tcase_create("session");
+    TCase *t = tcase_create("trains"), *e = tcase_create("errors");
     tcase_set_timeout(t, 600);
+    tcase_set_timeout(e, 600);
     tcase_add_loop_test(t, trains, 0, SAMPLES);
     tcase_add_test(t, rebinding);
-    tcase_add_test(t, every_error);
-    Suite *suite = suite_create("cuda_session");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    tcase_add_test(e, every_error);
+    return RUN_CASES("cuda_session", t, e);
 }

@@ -34,7 +34,17 @@ typedef struct built {
     int entry; /* of the kernel that has the same text */
 } built;
 
+/* What was compiled last, by its text: sessions in turn make the same kernels. */
+typedef struct kept {
+    char *text;
+    void *object;
+    int users;
+} kept;
+
+enum { KEPT = 16 };
+
 struct cuda_host {
+    kept *kept; /* whose object this is */
     void *object;
     int n;
     built *kernel;
@@ -91,12 +101,9 @@ static gn_status *run_compiler(const char *folder)
     return NULL;
 }
 
-static gn_status *load(cuda_host *h, const char *folder)
+static gn_status *find_functions(cuda_host *h)
 {
-    char path[128], name[32];
-    snprintf(path, sizeof path, "%s/k.so", folder);
-    h->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!h->object) GN_FAIL(GN_ERR_INTERNAL, "%s", dlerror());
+    char name[32];
     h->shim = dlsym(h->object, "gn_shim");
     for (int k = 0; k < h->n; k++) {
         snprintf(name, sizeof name, "gn_call_%d", h->kernel[k].entry);
@@ -107,7 +114,16 @@ static gn_status *load(cuda_host *h, const char *folder)
     return NULL;
 }
 
-static gn_status *build(cuda_host *h, const char *text, size_t n)
+static gn_status *load(cuda_host *h, const char *folder)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/k.so", folder);
+    h->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!h->object) GN_FAIL(GN_ERR_INTERNAL, "%s", dlerror());
+    return NULL;
+}
+
+static gn_status *compile_text(cuda_host *h, const char *text, size_t n)
 {
     char folder[64] = "/tmp/gnnc-shim-XXXXXX", path[128];
     if (!mkdtemp(folder)) GN_FAIL(GN_ERR_IO, "no temporary folder");
@@ -121,6 +137,28 @@ static gn_status *build(cuda_host *h, const char *text, size_t n)
     unlink(path);
     if (!keep) rmdir(folder);
     return s;
+}
+
+static gn_status *build(cuda_host *h, const char *text, size_t n)
+{
+    static kept all[KEPT];
+    static int next;
+    for (int k = 0; k < KEPT && !h->kept; k++)
+        if (all[k].text && !strcmp(all[k].text, text)) h->kept = &all[k];
+    if (h->kept) {
+        h->object = h->kept->object;
+        h->kept->users++;
+        return find_functions(h);
+    }
+    GN_TRY(compile_text(h, text, n));
+    kept *place = &all[next++ % KEPT];
+    if (!place->users) {
+        if (place->object) dlclose(place->object);
+        free(place->text);
+        *place = (kept){strdup(text), h->object, 1};
+        h->kept = place;
+    }
+    return find_functions(h);
 }
 
 /* On a GPU ---------------------------------------------------------------------------------------------------------- */
@@ -259,7 +297,10 @@ gn_status *cuda_host_compile(int n, const kir_kernel *const *kernels, cuda_host 
 void cuda_host_free(cuda_host *h)
 {
     if (!h) return;
-    if (h->object) dlclose(h->object);
+    if (h->kept)
+        h->kept->users--;
+    else if (h->object)
+        dlclose(h->object);
     gn_cuda_module_free(h->module);
     free(h->function);
     free(h->kernel);

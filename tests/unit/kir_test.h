@@ -3,8 +3,8 @@
 #define GN_TEST_KIR_TEST_H
 
 #include "ir/kir.h"
+#include "support/suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,16 +51,19 @@ static inline void succeeded(gn_status *s, const char *text)
     ck_assert_msg(!s, "%s\n%s", gn_status_message(s), text);
 }
 
+/* A case whose tests have the arena. */
+static inline TCase *arena_case(const char *name, double timeout)
+{
+    TCase *c = tcase_create(name);
+    tcase_add_checked_fixture(c, setup, teardown);
+    tcase_set_timeout(c, timeout);
+    return c;
+}
+
 static inline int run_tests(TCase *c, const char *name)
 {
-    Suite *suite = suite_create(name);
     tcase_add_checked_fixture(c, setup, teardown);
-    suite_add_tcase(suite, c);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES(name, c);
 }
 
 #endif

@@ -236,6 +236,16 @@ static const pattern run_time[] = {
      "%9 = iadd n, 2 for %1 in 3 .. %9 step 3 vector none { %2 = load f32 %x[%1]\n"
      "%3 = iadd %1, 2 %4 = load f32 %x[%3] %5 = fsub f32 %2, %4 store %o[%1], %5 }}",
      0, 0},
+    {"from the third on",
+     "kernel @p (sym n, %x: f32[n + 42] read, %o: f32[n + 42] read_write) {\n"
+     "for %1 in 2 .. 42 step 1 vector none { %2 = load f32 %x[%1] store %o[%1], %2 }\n"
+     "for %3 in 1 .. 40 step 3 vector none { %4 = load f32 %x[%3] %5 = fmul f32 %4, 3.0 store %o[%3], %5 }}",
+     0, 0},
+    {"one beside what lies together",
+     "kernel @p (sym n, %x: f32[n * 40 + 1] read, %o: f32[n * 40] write) {\n"
+     "for %1 in 0 .. n step 1 thread none { %2 = imul %1, 40 for %3 in 0 .. 40 step 1 vector none {\n"
+     "%4 = iadd %2, %3 %5 = iadd %4, 1 %6 = load f32 %x[%5] store %o[%4], %6 }}}",
+     0, 0},
     {"gather and small types",
      "kernel @p (sym n, %x: i32[n] read, %y: f16[40] read, %z: u8[n] read, %o: bf16[n] write, %q: i32[n] write) {\n"
      "for %1 in 0 .. n step 1 vector none { %2 = load i64 %x[%1] %3 = load f32 %y[%2] %4 = load i64 %z[%1]\n"
@@ -486,13 +496,13 @@ END_TEST
 
 int main(void)
 {
-    TCase *c = tcase_create("loops");
-    tcase_set_timeout(c, 300);
+    TCase *constant = arena_case("constant", 300), *longer = arena_case("long", 300);
+    TCase *run = arena_case("run time", 300), *products = arena_case("products", 300), *c = arena_case("others", 300);
     tcase_add_loop_test(c, spmm_of_every_width, 1, 71);
-    tcase_add_loop_test(c, constant_lengths, 0, 18 * PATTERNS);
-    tcase_add_loop_test(c, constant_and_long, 0, PATTERNS);
-    tcase_add_loop_test(c, run_time_lengths, 0, RUN_TIME);
-    tcase_add_loop_test(c, gemm_tiles, 1, 36);
+    tcase_add_loop_test(constant, constant_lengths, 0, 18 * PATTERNS);
+    tcase_add_loop_test(longer, constant_and_long, 0, PATTERNS);
+    tcase_add_loop_test(run, run_time_lengths, 0, RUN_TIME);
+    tcase_add_loop_test(products, gemm_tiles, 1, 36);
 #ifndef CODEGEN_CUDA
     tcase_add_test(c, refusals);
     tcase_add_test(c, many_kernels);
@@ -502,5 +512,5 @@ int main(void)
     tcase_add_loop_test_raise_signal(c, sanitized_faults, SIGABRT, 0, 4);
     tcase_add_test(c, sanitized_runs);
 #endif
-    return run_tests(c, "codegen loops");
+    return RUN_CASES("codegen loops", constant, longer, run, products, c);
 }

@@ -37,6 +37,9 @@ static const op_case cases[] = {
     {"%20 = fmax @ %10, 0.0", "f32", "f32", 0},
     {"%20 = fmin @ 0.25, %10", "f32", "f32", 0},
     F1("fneg", 0),
+    {"%20 = fneg @ -inf", "f32", "f32", 0},
+    {"%20 = fneg @ -inf:f64", "f64", "f64", 0},
+    {"%13 = fneg @ -1.5 %20 = fsub @ %13, -2.0", "f32", "f32", 0},
     F1("fabs", 0),
     F1("floor", 0),
     F1("exp", 3e-7),
@@ -187,6 +190,45 @@ START_TEST(special_values)
 }
 END_TEST
 
+/* Operands of 32 bits whose results have more. */
+START_TEST(more_than_32_bits)
+{
+    static const char *const body[] = {"%20 = imul %10, %11", "%20 = iadd %10, %11", "%20 = isub %10, %11",
+                                       "%13 = isub 0, %11 %20 = isub %13, %10"};
+    static const int32_t number[] = {0, 1, -1, 46341, -46341, 1 << 30, -(1 << 30), INT32_MAX, INT32_MIN};
+    enum { K = 9 };
+    int32_t x[K * K], y[K * K];
+    for (int i = 0; i < K * K; i++) x[i] = number[i / K], y[i] = number[i % K];
+    op_case c = {body[_i], "i32", "i64", 0};
+    check_options o = {.syms = {K * K}, .data = {x, y, x}};
+    checked(elementwise(&c, "n", "vector"), &o);
+    checked(elementwise(&c, "81", "vector"), &o);
+}
+END_TEST
+
+/* All numbers of 16 bits as f32; and to 16 bits what they are, what lies next to them and between them. */
+START_TEST(of_16_bits)
+{
+    enum { ALL = 1 << 16, EACH = 5 };
+    const char *elem = _i % 2 ? "bf16" : "f16";
+    uint16_t *half = gn_arena_alloc(&arena, ALL, 2);
+    float *wide = gn_arena_alloc(&arena, (size_t)ALL * EACH, 4);
+    for (int k = 0; k < ALL; k++) half[k] = (uint16_t)k;
+    for (int k = 0; k < ALL; k++) {
+        float f = _i % 2 ? gn_bf16_to_f32(half[k]) : gn_f16_to_f32(half[k]);
+        uint16_t next = (uint16_t)(k + 1);
+        float g = _i % 2 ? gn_bf16_to_f32(next) : gn_f16_to_f32(next);
+        float all[EACH] = {f, nextafterf(f, INFINITY), nextafterf(f, -INFINITY), f / 2 + g / 2,
+                           nextafterf(f / 2 + g / 2, 0)};
+        memcpy(wide + k * EACH, all, sizeof all);
+    }
+    op_case c = {"%20 = fadd @ %10, -0.0", _i < 2 ? elem : "f32", _i < 2 ? "f32" : elem, 0};
+    const void *x = _i < 2 ? (void *)half : (void *)wide;
+    check_options o = {.syms = {_i < 2 ? ALL : ALL * EACH}, .data = {x, x, x}};
+    checked(elementwise(&c, "n", "vector"), &o);
+}
+END_TEST
+
 static const char random_rows[] = "kernel @draw (sym n, %k: i64[1] read, %o: f32[n * #] write) {\n"
                                   "  %1 = load i64 %k[0]\n"
                                   "  for %2 in 0 .. n step 1 thread none {\n"
@@ -226,13 +268,15 @@ END_TEST
 
 int main(void)
 {
-    TCase *c = tcase_create("ops");
-    tcase_set_timeout(c, 300);
-    tcase_add_loop_test(c, op_serial, 0, CASES);
-    tcase_add_loop_test(c, op_written_out, 0, CASES);
-    tcase_add_loop_test(c, op_run_time, 0, CASES);
-    tcase_add_loop_test(c, special_values, 0, 19);
-    tcase_add_loop_test(c, random_of_rows, 1, 40);
-    tcase_add_loop_test(c, random_of_flat, 0, 5);
-    return run_tests(c, "codegen ops");
+    TCase *serial = arena_case("serial", 300), *out = arena_case("written out", 300);
+    TCase *run_time = arena_case("run time", 300), *special = arena_case("special", 300);
+    tcase_add_loop_test(serial, op_serial, 0, CASES);
+    tcase_add_loop_test(out, op_written_out, 0, CASES);
+    tcase_add_loop_test(run_time, op_run_time, 0, CASES);
+    tcase_add_loop_test(special, special_values, 0, 19);
+    tcase_add_loop_test(special, more_than_32_bits, 0, 4);
+    tcase_add_loop_test(special, of_16_bits, 0, 4);
+    tcase_add_loop_test(run_time, random_of_flat, 0, 5);
+    tcase_add_loop_test(out, random_of_rows, 1, 40);
+    return RUN_CASES("codegen ops", serial, out, run_time, special);
 }

@@ -1,5 +1,6 @@
 /* links: codegen runtime ir base */
-/* Names of architectures, objects of CUDA code from any bytes, and one that NVRTC makes where there is one. */
+/* Names of architectures, kernels that are refused, and objects of CUDA code: from any bytes, made of others' code, damaged,
+ * and such as NVRTC makes where there is one. */
 #include "codegen/cuda.h"
 #include "kir_test.h"
 
@@ -22,6 +23,83 @@ START_TEST(architectures)
 }
 END_TEST
 
+/* Text -------------------------------------------------------------------------------------------------------------- */
+
+#define LANES(v, body) "for " v " in 0 .. 64 step 1 lane " body
+#define ON_BLOCKS(body)                                                                                                \
+    "kernel @k (sym n, %x: f32[64] read, %o: f32[n] write) { for %1 in 0 .. n step 1 block none {" body "}}"
+
+static const struct {
+    const char *text, *why;
+} bad_kernels[] = {
+    {ON_BLOCKS("for %2 in 0 .. 2 step 1 warp none { for %3 in 0 .. 32 step 1 lane none { } }"), "loops over warps"},
+    {"kernel @k (%o: f32[1] write) { %1 = tile f32 99000 tstore %1[0], 0.0 }", "tiles of more than 384 KB"},
+    {ON_BLOCKS("%2 = tile f32 1 tstore %2[0], 0.0" LANES(
+         "%3", "reduce { %4 = load f32 %x[%3] tacc sum %2[0], %4 }") "%5 = tload f32 %2[0] store %o[%1], %5"),
+     "lanes that meet in a reduction"},
+    {ON_BLOCKS("%2 = tile f32 13000" LANES("%3", "none { tstore %2[%3], 0.0 }")), "more shared memory"},
+};
+
+static void is_refused(const char *text, const char *why)
+{
+    gn_buf out = {.arena = &arena};
+    gn_cuda_geometry g;
+    gn_status *s = gn_cuda_kernel(verified(text), "f", NULL, &out, &g);
+    ck_assert_msg(!s || strstr(gn_status_message(s), "kernel k: the CUDA back end has no "), "%s",
+                  gn_status_message(s));
+    refused(s, GN_ERR_BACKEND, why, text);
+}
+
+START_TEST(refused_kernel) { is_refused(bad_kernels[_i].text, bad_kernels[_i].why); }
+END_TEST
+
+START_TEST(arguments)
+{
+    for (int n = 199; n <= 200; n++) {
+        gn_buf text = {.arena = &arena}, out = {.arena = &arena};
+        gn_cuda_geometry g;
+        gn_buf_add(&text, "kernel @k (sym n");
+        for (int k = 0; k < n; k++) gn_buf_printf(&text, ", %%b%d: f32[n] write", k);
+        gn_buf_add(&text, ") { }");
+        if (n > 199)
+            is_refused(text.p, "more than 200 buffers and symbols");
+        else
+            succeeded(gn_cuda_kernel(verified(text.p), "f", NULL, &out, &g), text.p);
+    }
+}
+END_TEST
+
+/* Groups that share a block share its memory: fewer of them where each takes much. */
+START_TEST(shared_memory)
+{
+    gn_buf out = {.arena = &arena};
+    gn_cuda_geometry g;
+    succeeded(gn_cuda_kernel(verified("kernel @k (sym n, %o: f32[n * 2048] write) {\n"
+                                      "for %1 in 0 .. n step 1 thread none { %2 = tile f32 2048 %3 = imul %1, 2048\n"
+                                      "for %4 in 0 .. 2048 step 1 vector none { tstore %2[%4], 1.0 }\n"
+                                      "for %5 in 0 .. 2048 step 1 vector none { %6 = isub 2047, %5\n"
+                                      "%7 = tload f32 %2[%6] %8 = iadd %3, %5 store %o[%8], %7 }}}"),
+                             "f", NULL, &out, &g),
+              "kernel");
+    ck_assert_int_gt(g.group, 1);
+    ck_assert_int_eq(g.shared_bytes, 8192 * g.per_block);
+    ck_assert_int_le(g.shared_bytes, 48 * 1024);
+    ck_assert_int_eq(g.threads, g.group * g.per_block);
+}
+END_TEST
+
+/* Whatever a model's text is, it stays a comment. */
+START_TEST(comments)
+{
+    gn_buf out = {.arena = &arena};
+    gn_cuda_geometry g;
+    succeeded(gn_cuda_kernel(verified(copy), "f", "one \\\ntwo\\\\", &out, &g), "kernel");
+    ck_assert_msg(strstr(out.p, "// one \n// two\nGN_KERNEL("), "%s", out.p);
+}
+END_TEST
+
+/* Objects ----------------------------------------------------------------------------------------------------------- */
+
 static bool is_object(unsigned char *bytes, size_t n)
 {
     gn_cuda_view v;
@@ -32,40 +110,83 @@ static bool is_object(unsigned char *bytes, size_t n)
     return good;
 }
 
-START_TEST(made_by_nvrtc)
+/* However it is cut, and whatever stands in its head: no crash, and figures that can be launched. */
+static void damage(gn_code_object o)
 {
-    const kir_kernel *k[] = {verified(copy), verified(copy)};
-    gn_code_object o;
-    gn_status *s = gn_cuda_object(2, k, 90, &o);
-    if (s) { /* no NVRTC here: then it is that, and says so */
-        ck_assert_msg(gn_status_code(s) == GN_ERR_BACKEND && strstr(gn_status_message(s), "no NVRTC"), "%s",
-                      gn_status_message(s));
-        ck_assert(!o.bytes);
-        gn_status_free(s);
-        return;
+    ck_assert(is_object(o.bytes, o.n));
+    for (size_t n = 0; n < o.n; n += n < 300 ? 1 : 97) {
+        unsigned char *part =
+            malloc(n ? n : 1); /* of exactly that size, so that a checker sees what reads past its end */
+        memcpy(part, o.bytes, n);
+        ck_assert_msg(!is_object(part, n), "cut at %zu", n);
+        free(part);
     }
-    gn_cuda_view v;
-    gn_cuda_geometry g;
-    gn_cuda_usage u;
-    succeeded(gn_cuda_object_view(&o, &v), "view");
-    ck_assert_int_eq(v.n, 2);
-    ck_assert_int_eq(v.arch, 90);
-    ck_assert(v.cubin_bytes > 64 && !memcmp(v.cubin, "\177ELF", 4));
-    gn_cuda_view_kernel(&v, 1, &g, &u);
-    ck_assert_int_eq(g.threads, 128);
-    ck_assert_int_eq(g.group, 16);
-    ck_assert_int_eq(g.per_block, 8);
-    ck_assert(u.registers > 0 && u.spill_loads == 0 && u.shared_bytes == 0);
-    for (size_t n = 0; n < o.n; n += n < 300 ? 1 : 97) ck_assert_msg(!is_object(o.bytes, n), "cut at %zu", n);
-    for (size_t n = 0; n < 120; n++) { /* whatever stands in the head: no crash, and figures that can be launched */
+    for (size_t n = 0; n < 120 && n < o.n; n++) {
         unsigned char was = o.bytes[n];
         for (int x = 0; x < 256; x += 17) {
+            gn_cuda_view v;
             o.bytes[n] = (unsigned char)x;
-            is_object(o.bytes, o.n);
+            if (!is_object(o.bytes, o.n)) continue;
+            succeeded(gn_cuda_object_view(&o, &v), "view");
+            for (int k = 0; k < v.n; k++) {
+                gn_cuda_geometry g;
+                gn_cuda_usage u;
+                gn_cuda_view_kernel(&v, k, &g, &u);
+                ck_assert(g.threads >= 1 && g.threads <= 1024 && g.group >= 1 && g.group <= g.threads);
+                ck_assert(g.per_block >= 1 && g.per_block <= g.threads && g.shared_bytes >= 0);
+            }
         }
         o.bytes[n] = was;
     }
     ck_assert(is_object(o.bytes, o.n));
+}
+
+/* What ptxas 13.0 says with -v, in an order of its own; one entry without a stack frame's line. */
+static const char assembler[] =
+    "ptxas info    : 0 bytes gmem\n"
+    "ptxas info    : Compiling entry function 'gn_kernel_2' for 'sm_90'\n"
+    "ptxas info    : Used 255 registers, used 0 barriers\n"
+    "ptxas info    : Compiling entry function 'gn_kernel_1' for 'sm_90'\n"
+    "ptxas info    : Function properties for gn_kernel_1\n"
+    "    24 bytes stack frame, 16 bytes spill stores, 20 bytes spill loads\n"
+    "ptxas info    : Used 40 registers, used 1 barriers, 24 bytes cumulative stack size, 1024 bytes smem\n"
+    "ptxas info    : Compiling entry function 'gn_kernel_0' for 'sm_90'\n"
+    "ptxas info    : Function properties for gn_kernel_0\n"
+    "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+    "ptxas info    : Used 16 registers, used 0 barriers\n";
+
+START_TEST(made_of_others_code)
+{
+    static const gn_cuda_geometry g[] = {{128, 16, 8, 0}, {256, 256, 1, 1024}, {128, 1, 128, 0}, {64, 32, 2, 0}};
+    static const gn_cuda_usage want[] = {
+        {.registers = 16},
+        {.registers = 40, .stack = 24, .spill_stores = 16, .spill_loads = 20, .shared_bytes = 1024},
+        {.registers = 255},
+        {0}};
+    static const char code[] = "these are no instructions";
+    gn_code_object o;
+    gn_cuda_view v;
+    succeeded(gn_cuda_object_pack(4, 90, g, code, sizeof code, assembler, &o), "pack");
+    succeeded(gn_cuda_object_view(&o, &v), "view");
+    ck_assert_int_eq(v.n, 4);
+    ck_assert_int_eq(v.arch, 90);
+    ck_assert_uint_eq(v.cubin_bytes, sizeof code);
+    ck_assert_mem_eq(v.cubin, code, sizeof code);
+    for (int k = 0; k < 4; k++) {
+        gn_cuda_geometry had;
+        gn_cuda_usage u;
+        gn_cuda_view_kernel(&v, k, &had, &u);
+        ck_assert_int_eq(had.threads, g[k].threads);
+        ck_assert_int_eq(had.group, g[k].group);
+        ck_assert_int_eq(had.per_block, g[k].per_block);
+        ck_assert_int_eq(had.shared_bytes, g[k].shared_bytes);
+        ck_assert_int_eq(u.registers, want[k].registers);
+        ck_assert_int_eq(u.stack, want[k].stack);
+        ck_assert_int_eq(u.spill_stores, want[k].spill_stores);
+        ck_assert_int_eq(u.spill_loads, want[k].spill_loads);
+        ck_assert_int_eq(u.shared_bytes, want[k].shared_bytes);
+    }
+    damage(o);
     free(o.bytes);
 }
 END_TEST
@@ -79,13 +200,69 @@ START_TEST(any_bytes)
 }
 END_TEST
 
+/* NVRTC ------------------------------------------------------------------------------------------------------------- */
+
+static bool has_nvrtc(void)
+{
+    gn_buf b = {.arena = &arena};
+    gn_status *s = gn_cuda_describe(&b);
+    bool has = !s;
+    gn_status_free(s);
+    return has;
+}
+
+START_TEST(made_by_nvrtc)
+{
+    const kir_kernel *k[] = {verified(copy), verified(copy)};
+    gn_code_object o;
+    gn_status *s = gn_cuda_object(2, k, 90, &o);
+    if (!has_nvrtc()) {
+        refused(s, GN_ERR_BACKEND, "no NVRTC", "object");
+        ck_assert(!o.bytes);
+        return;
+    }
+    succeeded(s, "object");
+    gn_cuda_view v;
+    gn_cuda_geometry g;
+    gn_cuda_usage u;
+    succeeded(gn_cuda_object_view(&o, &v), "view");
+    ck_assert_int_eq(v.n, 2);
+    ck_assert_int_eq(v.arch, 90);
+    ck_assert(v.cubin_bytes > 64 && !memcmp(v.cubin, "\177ELF", 4));
+    gn_cuda_view_kernel(&v, 1, &g, &u);
+    ck_assert_int_eq(g.threads, 128);
+    ck_assert_int_eq(g.group, 16);
+    ck_assert_int_eq(g.per_block, 8);
+    ck_assert(u.registers > 0 && u.spill_loads == 0 && u.shared_bytes == 0);
+    free(o.bytes);
+}
+END_TEST
+
 START_TEST(unknown_architecture)
 {
     const kir_kernel *k = verified(copy);
     gn_code_object o;
     gn_status *s = gn_cuda_object(1, &k, 998, &o);
-    ck_assert(s && gn_status_code(s) == GN_ERR_BACKEND && !o.bytes);
-    gn_status_free(s);
+    refused(s, GN_ERR_BACKEND, has_nvrtc() ? "makes no code for sm_998" : "no NVRTC", "sm_998");
+    ck_assert(!o.bytes);
+}
+END_TEST
+
+/* A library that is named is the only one that is tried. */
+START_TEST(named_library)
+{
+    gn_buf b = {.arena = &arena};
+    const char *was = getenv("GNNC_NVRTC");
+    char *kept = was ? strdup(was) : NULL;
+    setenv("GNNC_NVRTC", "/nowhere/libnvrtc.so", 1);
+    refused(gn_cuda_describe(&b), GN_ERR_BACKEND, "looked for:\n  /nowhere/libnvrtc.so", "/nowhere");
+    setenv("GNNC_NVRTC", "libm.so.6", 1);
+    refused(gn_cuda_describe(&b), GN_ERR_BACKEND, "libm.so.6: no symbol nvrtc", "libm");
+    if (kept)
+        setenv("GNNC_NVRTC", kept, 1);
+    else
+        unsetenv("GNNC_NVRTC");
+    free(kept);
 }
 END_TEST
 
@@ -94,8 +271,14 @@ int main(void)
     TCase *c = tcase_create("objects");
     tcase_set_timeout(c, 120);
     tcase_add_test(c, architectures);
-    tcase_add_test(c, made_by_nvrtc);
+    tcase_add_loop_test(c, refused_kernel, 0, sizeof bad_kernels / sizeof *bad_kernels);
+    tcase_add_test(c, arguments);
+    tcase_add_test(c, shared_memory);
+    tcase_add_test(c, comments);
+    tcase_add_test(c, made_of_others_code);
     tcase_add_test(c, any_bytes);
+    tcase_add_test(c, made_by_nvrtc);
     tcase_add_test(c, unknown_architecture);
+    tcase_add_test(c, named_library);
     return run_tests(c, "CUDA objects");
 }

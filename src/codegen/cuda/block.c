@@ -38,15 +38,20 @@ static void close_brace(cu *c)
 static void barrier(cu *c)
 {
     if (c->width > 1) cu_line(c, c->width <= CU_WARP && !c->block ? "__syncwarp(mask);" : "__syncthreads();");
-    c->read = c->written = 0;
+    c->lanes = c->alone = (cu_touched){0, 0};
 }
 
-/* Lanes of a group run ahead of each other.  What one writes another may read, and the reverse, only when they have met. */
-void cu_meet(cu *c, uint64_t read, uint64_t written)
+static cu_touched both(cu_touched a, cu_touched b) { return (cu_touched){a.read | b.read, a.written | b.written}; }
+
+/* Lanes of a group run ahead of each other.  What one writes another may read, and the reverse, only when they have met.
+ * Among the LANE loops of a block the loop IR says where that is. */
+void cu_meet(cu *c, cu_touched now, bool spread)
 {
-    if (!c->block && ((read & c->written) || (written & (c->written | c->read)))) barrier(c);
-    c->read |= read;
-    c->written |= written;
+    cu_touched before = both(c->block && spread ? (cu_touched){0, 0} : c->lanes, c->alone);
+    uint64_t writers = spread ? before.written : c->lanes.written; /* the first lane is one lane */
+    if ((now.read & before.written) || (now.written & (writers | before.read))) barrier(c);
+    cu_touched *t = spread ? &c->lanes : &c->alone;
+    *t = both(*t, now);
 }
 
 /* Straight-line code -------------------------------------------------------------------------------------------------- */
@@ -119,9 +124,12 @@ static void serial_loop(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
     int64_t trips = cu_trips(c->k, in);
-    uint64_t before_read = c->read, before_written = c->written;
+    cu_touched lanes = c->lanes, alone = c->alone;
     bool unroll = trips >= 0 && (in->unit == KIR_UNROLL || (in->unit == KIR_VECTOR && trips <= UNROLL_MOST));
-    cu_effects(c, in->body, &c->read, &c->written); /* what the last round left */
+    if (!c->spread) { /* what the last round left */
+        cu_effects(c, in->body, true, &c->lanes);
+        cu_effects(c, in->body, false, &c->alone);
+    }
     bool some = !unroll && c->block && c->spread && trips > 4 && trips % 4 == 0 && !has_branch(c, in->body);
     if (trips != 1) cu_line(c, unroll ? "GN_UNROLL" : some ? "GN_UNROLL4" : "GN_ROLL");
     const char *t = cu_type(c, i);
@@ -129,8 +137,8 @@ static void serial_loop(cu *c, kir_id i)
                                   cu_ref(c, in->b, 0), i, cu_integer(c, in->imm)));
     cu_block(c, in->body);
     close_brace(c);
-    c->read |= before_read;
-    c->written |= before_written;
+    c->lanes = both(c->lanes, lanes);
+    c->alone = both(c->alone, alone);
 }
 
 /* Of the copies of an index of vector accesses the first alone is needed. */
@@ -211,10 +219,10 @@ static void spread_loop(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
     int64_t trips = cu_trips(c->k, in);
-    uint64_t read = 0, written = 0;
+    cu_touched now = {0, 0};
     if (trips == 0) return;
-    cu_effects(c, in->body, &read, &written);
-    cu_meet(c, read, written);
+    cu_effects(c, in->body, true, &now);
+    cu_meet(c, now, true);
     cu_reduce_begin(c, i);
     if (trips > 0)
         spread_constant(c, i, trips);
@@ -226,12 +234,12 @@ static void spread_loop(cu *c, kir_id i)
 static void condition(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
-    uint64_t read = c->read, written = c->written;
+    cu_touched lanes = c->lanes, alone = c->alone;
     open_brace(c, gn_arena_printf(c->arena, "if (%s)", cu_ref(c, in->a, 0)));
     cu_block(c, in->body);
     close_brace(c);
-    c->read |= read;
-    c->written |= written;
+    c->lanes = both(c->lanes, lanes);
+    c->alone = both(c->alone, alone);
 }
 
 static void thread_loop(cu *c, kir_id i)
@@ -249,9 +257,9 @@ static void statement(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
     if (!c->spread && !(in->op == KIR_FOR || in->op == KIR_IF)) {
-        uint64_t read = 0, written = 0;
-        cu_effect(c, i, &read, &written);
-        cu_meet(c, read, written);
+        cu_touched now = {0, 0};
+        cu_effect(c, i, &now);
+        cu_meet(c, now, false);
     }
     switch (in->op) {
     case KIR_CONST:

@@ -28,6 +28,11 @@ typedef struct cu_tile {
     int bit;        /* SHARED: in sets of memories */
 } cu_tile;
 
+/* Sets of memories: shared tiles, and buffers that have a bit (cu.buffer_bit). */
+typedef struct cu_touched {
+    uint64_t read, written;
+} cu_touched;
+
 typedef struct cu {
     gn_arena *arena;
     const kir_kernel *k; /* instructions in textual order */
@@ -38,21 +43,21 @@ typedef struct cu {
     int64_t shared;             /* bytes a group */
     int64_t scratch;            /* and a block, for reductions */
     kir_id *loop_of;            /* by instruction: the spread loop around it, 0: none */
-    bool *masked;               /* by instruction: an IF stands between it and its spread loop */
     bool *varies;               /* by instruction: differs from lane to lane */
     bool *used;                 /* by instruction: its value stands in the text */
     bool *simple;               /* by spread loop: straight-line */
     cu_tile *tile;              /* by instruction */
-    int *buffer_bit;            /* buffers that are read and written; -1: others */
+    int *buffer_bit;            /* buffers that are read and written, or written twice; -1: others */
     const char **buffer, **sym; /* names */
 
     /* writing */
     gn_buf *out;
     int indent;
-    bool wide;              /* in a simple spread loop: `vec` copies of what varies */
-    bool *once;             /* by instruction: of the copies the first alone is needed */
-    kir_id spread;          /* the spread loop at hand */
-    uint64_t read, written; /* memories touched since the group last met */
+    bool wide;          /* in a simple spread loop: `vec` copies of what varies */
+    bool *once;         /* by instruction: of the copies the first alone is needed */
+    kir_id spread;      /* the spread loop at hand */
+    cu_touched lanes; /* by spread loops since the group last met */
+    cu_touched alone; /* and by what stands outside of them: all lanes read, the first writes */
 } cu;
 
 /* plan.c: NULL, or what the back end has not. */
@@ -60,9 +65,9 @@ const char *cu_plan(cu *c);
 int64_t cu_trips(const kir_kernel *k, const kir_inst *loop); /* -1: bounds are not constants */
 bool cu_is_spread(const cu *c, kir_id loop);
 bool cu_is_shared(const cu *c, kir_id tile);
-/* What the blocks from `first` on read and write, as sets of memories. */
-void cu_effects(const cu *c, kir_id first, uint64_t *read, uint64_t *written);
-void cu_effect(const cu *c, kir_id inst, uint64_t *read, uint64_t *written);
+/* Adds to *t what the block from `first` on touches in spread loops, or outside of them. */
+void cu_effects(const cu *c, kir_id first, bool spread, cu_touched *t);
+void cu_effect(const cu *c, kir_id inst, cu_touched *t);
 /* The index of inst, a tile access, is coef times its spread loop's variable and terms that all lanes share: *rest. */
 bool cu_affine(const cu *c, kir_id index, int64_t *coef, kir_sum *rest);
 bool cu_is_deferred(const cu *c, kir_id inst);      /* a reduction over lanes, which is made when the loop is over */
@@ -87,7 +92,8 @@ void cu_reduce_end(cu *c, kir_id loop);
 
 /* block.c */
 void cu_line(cu *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void cu_meet(cu *c, uint64_t read, uint64_t written); /* a barrier, where what follows must not run ahead */
+/* A barrier, where what follows and touches `now`, a spread loop or what stands outside, must not run ahead. */
+void cu_meet(cu *c, cu_touched now, bool spread);
 void cu_block(cu *c, kir_id first);
 
 #endif

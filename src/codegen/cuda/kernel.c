@@ -55,7 +55,6 @@ static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k)
     c->thread = kir_thread_loop(k);
     c->block = c->thread && kir_at(k, c->thread)->unit == KIR_BLOCK;
     c->loop_of = GN_NEW_N(a, kir_id, n);
-    c->masked = GN_NEW_N(a, bool, n);
     c->varies = GN_NEW_N(a, bool, n);
     c->simple = GN_NEW_N(a, bool, n);
     c->used = GN_NEW_N(a, bool, n);
@@ -63,17 +62,6 @@ static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k)
     c->tile = GN_NEW_N(a, cu_tile, n);
     c->buffer_bit = GN_NEW_N(a, int, k->buffers.n + 1);
     return cu_plan(c);
-}
-
-bool gn_cuda_supports(const kir_kernel *k, const char **why)
-{
-    gn_arena a;
-    cu c;
-    gn_arena_init(&a);
-    const char *what = prepare(&c, &a, k);
-    if (why) *why = what;
-    gn_arena_free(&a);
-    return !what;
 }
 
 /* Names --------------------------------------------------------------------------------------------------------------- */

@@ -23,18 +23,16 @@ static void note(search *s, const char *path, const char *why)
     if (n > 0) s->n += (size_t)n < sizeof s->tried - s->n ? (size_t)n : sizeof s->tried - s->n - 1;
 }
 
-static void *symbol(void *library, const char *name) { return dlsym(library, name); }
-
 /* All symbols, or which is missing. */
 static const char *bind(gn_nvrtc *n)
 {
     void *at;
 #define NV(name, types)                                                                                                \
-    if (!(at = symbol(n->library, "nvrtc" #name))) return "no symbol nvrtc" #name;                                     \
+    if (!(at = dlsym(n->library, "nvrtc" #name))) return "no symbol nvrtc" #name;                                      \
     memcpy(&n->name, &at, sizeof at);
 #include "codegen/cuda/nvrtc.def"
 #undef NV
-    if (!(at = symbol(n->library, "nvrtcGetErrorString"))) return "no symbol nvrtcGetErrorString";
+    if (!(at = dlsym(n->library, "nvrtcGetErrorString"))) return "no symbol nvrtcGetErrorString";
     memcpy(&n->error_string, &at, sizeof at);
     if (n->Version(&n->major, &n->minor)) return "nvrtcVersion fails";
     return n->major < 12 ? "older than 12" : NULL;

@@ -35,20 +35,19 @@ static bool any_varies(const cu *c, const kir_inst *in)
 }
 
 /* What varies, and what stands in which spread loop. */
-static void analyse(cu *c, kir_id first, kir_id loop, bool masked)
+static void analyse(cu *c, kir_id first, kir_id loop)
 {
     for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
         const kir_inst *in = kir_at(c->k, i);
         bool opens = !loop && cu_is_spread(c, i);
         c->loop_of[i] = loop;
-        c->masked[i] = masked;
         c->varies[i] = opens || (loop && any_varies(c, in));
         if (loop && in->op == KIR_FOR) c->varies[i] = false; /* bounds are the same for all lanes */
         if (loop && (in->op == KIR_TLOAD || in->op == KIR_LOAD || in->op == KIR_TILE)) c->varies[i] = true;
         if (loop && (in->body || in->op == KIR_TILE)) c->simple[loop] = false;
         /* copies of a private loop's instructions would share the lane's scratch */
         if (opens) c->simple[i] = in->imm == 1 && cu_trips(c->k, in) >= 0 && in->race != KIR_PRIVATE;
-        if (in->body) analyse(c, in->body, opens ? i : loop, masked || (loop && in->op == KIR_IF));
+        if (in->body) analyse(c, in->body, opens ? i : loop);
     }
 }
 
@@ -184,41 +183,53 @@ static bool lanes_meet(const cu *c, kir_id i)
 
 /* Memories ------------------------------------------------------------------------------------------------------------ */
 
+/* How often an element of each buffer may be written, and not by one lane: 2 stands for more. */
+static void count_stores(const cu *c, kir_id first, int each, int *stores)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        bool rounds = in->op == KIR_FOR && i != c->thread && !cu_is_spread(c, i) && !c->loop_of[i];
+        if (in->op == KIR_STORE) stores[in->imm] += each;
+        count_stores(c, in->body, rounds && in->race == KIR_ORDERED ? 2 : each, stores);
+    }
+}
+
 static void number_memories(cu *c)
 {
-    int n = 0;
-    bool *read = GN_NEW_N(c->arena, bool, c->k->buffers.n + 1),
-         *written = GN_NEW_N(c->arena, bool, c->k->buffers.n + 1);
+    int n = 0, *stores = GN_NEW_N(c->arena, int, c->k->buffers.n + 1);
+    bool *read = GN_NEW_N(c->arena, bool, c->k->buffers.n + 1);
+    count_stores(c, c->k->top, 1, stores);
     for (kir_id i = 1; i < c->k->insts.n; i++) {
         const kir_inst *in = kir_at(c->k, i);
         if (in->op == KIR_LOAD) read[in->imm] = true;
-        if (in->op == KIR_STORE) written[in->imm] = true;
         if (in->op == KIR_TILE && cu_is_shared(c, i)) {
             c->tile[i].bit = n;
             if (n < 63) n++; /* the last bit stands for all others */
         }
     }
     for (uint32_t b = 0; b < c->k->buffers.n; b++) {
-        c->buffer_bit[b] = read[b] && written[b] ? n : -1;
+        c->buffer_bit[b] = stores[b] > 1 || (read[b] && stores[b]) ? n : -1;
         if (c->buffer_bit[b] >= 0 && n < 63) n++;
     }
 }
 
-void cu_effect(const cu *c, kir_id i, uint64_t *read, uint64_t *written)
+void cu_effect(const cu *c, kir_id i, cu_touched *t)
 {
     const kir_inst *in = kir_at(c->k, i);
-    if (in->op == KIR_LOAD && c->buffer_bit[in->imm] >= 0) *read |= UINT64_C(1) << c->buffer_bit[in->imm];
-    if (in->op == KIR_STORE && c->buffer_bit[in->imm] >= 0) *written |= UINT64_C(1) << c->buffer_bit[in->imm];
+    if (in->op == KIR_LOAD && c->buffer_bit[in->imm] >= 0) t->read |= UINT64_C(1) << c->buffer_bit[in->imm];
+    if (in->op == KIR_STORE && c->buffer_bit[in->imm] >= 0) t->written |= UINT64_C(1) << c->buffer_bit[in->imm];
     if (!is_tile_access(in) || !cu_is_shared(c, in->ref)) return;
     uint64_t bit = UINT64_C(1) << c->tile[in->ref].bit;
-    *(in->op == KIR_TLOAD ? read : written) |= bit;
+    *(in->op == KIR_TLOAD ? &t->read : &t->written) |= bit;
 }
 
-void cu_effects(const cu *c, kir_id first, uint64_t *read, uint64_t *written)
+/* A reduction over lanes is made when its loop is over. */
+void cu_effects(const cu *c, kir_id first, bool spread, cu_touched *t)
 {
     for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
-        cu_effect(c, i, read, written);
-        cu_effects(c, kir_at(c->k, i)->body, read, written);
+        bool inside = c->loop_of[i] && !cu_is_deferred(c, i);
+        if (inside == spread) cu_effect(c, i, t);
+        cu_effects(c, kir_at(c->k, i)->body, spread, t);
     }
 }
 
@@ -262,7 +273,7 @@ static bool try_width(cu *c, int width, int vec, int *shared_tiles)
     c->scratch = width > CU_WARP ? 8 * width / CU_WARP : 0;
     memset(c->varies, 0, n * sizeof *c->varies);
     memset(c->simple, 0, n * sizeof *c->simple);
-    analyse(c, c->k->top, 0, false);
+    analyse(c, c->k->top, 0);
     *shared_tiles = 0;
     for (kir_id i = 1; i < n; i++) {
         if (kir_at(c->k, i)->op != KIR_TILE) continue;

@@ -19,7 +19,6 @@ static const char *quotient(const cu *c, const kir_sum *s, int64_t by)
 /* Element (chunk * width + lane) * vec + q of a group lies in lane `lane`, register chunk * vec + q. */
 static const char *spread_element(const cu *c, const kir_inst *in, kir_id loop, int copy)
 {
-    const cu_tile *t = &c->tile[in->ref];
     int64_t coef, all = (int64_t)c->width * c->vec;
     kir_sum rest;
     cu_affine(c, in->a, &coef, &rest);
@@ -34,7 +33,6 @@ static const char *spread_element(const cu *c, const kir_inst *in, kir_id loop, 
     if (c->wide && copy) gn_buf_printf(&b, "%s%d", b.n > begin ? " + " : "", copy);
     if (b.n == begin) gn_buf_add(&b, "0");
     gn_buf_add(&b, "]");
-    (void)t;
     return b.p;
 }
 
@@ -108,11 +106,11 @@ static void end(cu *c, kir_id i)
     const kir_inst *in = kir_at(c->k, i);
     gn_elem e = (gn_elem)kir_at(c->k, in->ref)->elem;
     bool shared = cu_is_shared(c, in->ref);
-    uint64_t read = 0, written = 0;
+    cu_touched now = {0, 0};
     const char *name = red_name[red_of(in)], *bits = bits_name(e);
     cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %d, mask, %s);", i, name, bits, i, c->width, c->scratch ? "gn_shared" : "0");
-    cu_effect(c, i, &read, &written);
-    cu_meet(c, read, written);
+    cu_effect(c, i, &now);
+    cu_meet(c, now, false);
     const char *to = gn_arena_printf(c->arena, "tile%u[%s]", in->ref, cu_ref(c, in->a, 0));
     const char *one = shared ? "if (lane == 0) " : "";
     if (red_of(in) == KIR_SUM)

@@ -56,7 +56,7 @@ const char *cu_number(const cu *c, gn_elem e, double f)
     bool wide = e == GN_F64;
     if (!wide) f = (double)(float)f;
     if (isnan(f)) return wide ? "GN_NAN64" : "GN_NAN";
-    if (isinf(f)) return gn_arena_printf(c->arena, "%s%s", f < 0 ? "-" : "", wide ? "GN_INF64" : "GN_INF");
+    if (isinf(f)) return gn_arena_printf(c->arena, f < 0 ? "(-%s)" : "%s", wide ? "GN_INF64" : "GN_INF");
     char text[48];
     snprintf(text, sizeof text, wide ? "%.17g" : "%.9g", f);
     for (int digits = 1; digits < (wide ? 17 : 9); digits++) { /* the shortest that reads back */

@@ -1,0 +1,24 @@
+/* What main does in a test of Check's. */
+#ifndef GN_TESTS_SUPPORT_SUITE_H
+#define GN_TESTS_SUPPORT_SUITE_H
+
+#include <check.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+static inline int suite_run(const char *name, size_t n, TCase *const *cases)
+{
+    Suite *suite = suite_create(name);
+    for (size_t k = 0; k < n; k++) suite_add_tcase(suite, cases[k]);
+    SRunner *r = srunner_create(suite);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* RUN_CASES(name, TCase *...): runs them as one suite; the exit status. */
+#define RUN_CASES(name, ...)                                                                                           \
+    suite_run((name), sizeof((TCase *[]){__VA_ARGS__}) / sizeof(TCase *), (TCase *[]){__VA_ARGS__})
+
+#endif
