@@ -174,6 +174,23 @@ static void compare(conform_case *c, const char *path, const gir_coo *g, const r
     }
 }
 
+static void run_and_compare(conform_case *c, const char *path, const gir_coo *g, const gir_program *p,
+                            const gir_env *env, unsigned modes, unsigned code_modes, const records *r)
+{
+    run_case *z = NULL;
+    run_code *code = NULL;
+    run_tally tally = {0};
+    need(run_case_new(c->arena, p, env, modes, code_modes, &z), path);
+    need(run_compile(c->arena, 1, &z, &code), path);
+    need(run_case_check(z, &tally), path);
+    for (int mode = 0; mode < RUN_ALL_MODES; mode++)
+        if (modes >> mode & 1) compare(c, path, g, z, mode, r);
+    if (getenv("GNNC_TEST_VERBOSE"))
+        printf("%s: %lld elements, %lld without a bound\n", path, (long long)tally.elements, (long long)tally.skipped);
+    run_case_free(z);
+    run_code_free(code);
+}
+
 /* Training ---------------------------------------------------------------------------------------------------------- */
 
 #ifndef CONFORM_CUDA
@@ -227,15 +244,20 @@ static void run_steps(conform_case *c, const char *path, const gir_program *p, c
 #endif
 
 #ifdef CONFORM_CUDA
-/* A step with its optimizer, against the evaluator; steps in a row are the CPU's to check. */
+/* The first step with its optimizer: against the evaluator, and its loss against what is recorded; steps in a row are the
+ * CPU's to check. */
 static void check_training(conform_case *c, const char *path, const gir_coo *g)
 {
     gir_program *p;
     gn_pass_options opt = {.limit = -1};
+    records r = {0};
+    int64_t steps;
     if (c->kind != CONFORM_TRAIN) return;
     need(gn_training_step(c->arena, c->model, &opt, &p), path);
     gir_env env = environment(c, p, g);
-    need(run_every_way(p, &env, CONFORM_CUDA, CONFORM_CUDA, NULL), path);
+    add_record(c, p, &r, GIR_OUTPUT, "loss", conform_tensor(c, "loss", &steps), 1, OUT_TOLERANCE);
+    ck_assert_int_eq(r.r.n, 1);
+    run_and_compare(c, path, g, p, &env, CONFORM_CUDA, CONFORM_CUDA, &r);
 }
 #else
 static void check_training(conform_case *c, const char *path, const gir_coo *g)
@@ -265,9 +287,6 @@ static void run_recorded(const char *path)
 #endif
     gn_arena a;
     conform_case *c;
-    run_case *z = NULL;
-    run_code *code = NULL;
-    run_tally tally = {0};
     records r = {0};
     gn_arena_init(&a);
     need(conform_open(&a, root(), path, &c), path);
@@ -275,15 +294,7 @@ static void run_recorded(const char *path)
     check_training(c, path, g);
     gir_program *p = program_of(c, &r);
     gir_env env = environment(c, p, g);
-    need(run_case_new(&a, p, &env, modes, code_modes, &z), path);
-    need(run_compile(&a, 1, &z, &code), path);
-    need(run_case_check(z, &tally), path);
-    for (int mode = 0; mode < RUN_ALL_MODES; mode++)
-        if (modes >> mode & 1) compare(c, path, g, z, mode, &r);
-    if (getenv("GNNC_TEST_VERBOSE"))
-        printf("%s: %lld elements, %lld without a bound\n", path, (long long)tally.elements, (long long)tally.skipped);
-    run_case_free(z);
-    run_code_free(code);
+    run_and_compare(c, path, g, p, &env, modes, code_modes, &r);
     conform_close(c);
     gn_arena_free(&a);
 }

@@ -5,6 +5,7 @@
  * scores, at both sides of where they can be taken apart, far from each other within a row; and beside them those that
  * the pass must leave alone. */
 #include "passes/passes.h"
+#include "support/gir_text.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
 
@@ -111,36 +112,6 @@ static const struct {
              {1e4, 1e3, 1e4, false}, {0, 0, 100, false}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-static const char *replaced(gn_arena *a, const char *text, const char *word, const char *by)
-{
-    gn_buf b = {.arena = a};
-    for (const char *at; (at = strstr(text, word)); text = at + strlen(word)) {
-        gn_buf_addn(&b, text, (size_t)(at - text));
-        gn_buf_add(&b, by);
-    }
-    gn_buf_add(&b, text);
-    return b.p;
-}
-
-/* Values numbered in the order in which they are made. */
-static const char *numbered(gn_arena *a, const char *text)
-{
-    int to[64] = {0}, n = 0;
-    gn_buf b = {.arena = a};
-    while (*text) {
-        if (*text != '%') {
-            gn_buf_addn(&b, text++, 1);
-            continue;
-        }
-        char *end;
-        long k = strtol(text + 1, &end, 10);
-        if (!to[k]) to[k] = ++n; /* the first to name it is who makes it, but for graphs */
-        gn_buf_printf(&b, "%%%d", to[k]);
-        text = end;
-    }
-    return b.p;
-}
-
 static void fine(gn_status *s, const char *what, const char *where)
 {
     ck_assert_msg(!s, "%s: %s: %s (%s:%d)", what, where, gn_status_message(s), s->file, s->line);
@@ -150,9 +121,9 @@ static gir_program *read_form(gn_arena *a, const form *f, int heads)
 {
     static const char *const names[] = {"h.any", "s.any", "t.any", "u.any"};
     gir_program *p;
-    const char *text = replaced(a, replaced(a, program, "FORM", f->scores), "MORE", f->more);
-    text = replaced(a, replaced(a, text, "EPS", f->eps), "[H", gn_arena_printf(a, "[%d", heads));
-    text = numbered(a, replaced(a, text, ", H]", gn_arena_printf(a, ", %d]", heads)));
+    const char *text = text_replaced(a, text_replaced(a, program, "FORM", f->scores), "MORE", f->more);
+    text = text_replaced(a, text_replaced(a, text, "EPS", f->eps), "[H", gn_arena_printf(a, "[%d", heads));
+    text = gir_renumbered(a, text_replaced(a, text, ", H]", gn_arena_printf(a, ", %d]", heads)));
     fine(gir_parse(a, text, strlen(text), f->what, &p), f->what, text);
     gir_id wrt[4], grad[4], loss = p->outputs.p[p->outputs.n - 1].value;
     for (int k = 0; k < 4; k++) wrt[k] = gir_leaf_by_name(p, GIR_STATE, names[k]);

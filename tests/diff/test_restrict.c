@@ -7,6 +7,7 @@
 #include "driver/build.h"
 #include "passes/passes.h"
 #include "passes/simplify.h"
+#include "support/gir_text.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
 
@@ -166,24 +167,9 @@ static gir_program *read_rows(world *w)
                                "  %14 = reshape %6 : node bool[1]\n  %15 = broadcast %14 : node bool[3]\n"
                                "  %9 = cast %15 : node f32[3]\n"
                                "  %10 = matmul %3, %11 : node f32[3]\n";
-    char *text = gn_arena_printf(&w->a, "%s %s}\n", head, w->s->text);
-    int to[64] = {0}, n = 0;
-    for (char *p = strchr(text, '%'); p; p = strchr(p + 1, '%')) { /* numbers in order of definition */
-        char *end;
-        long k = strtol(p + 1, &end, 10);
-        while (*end == ' ') end++;
-        if (*end == '=' && !to[k]) to[k] = ++n;
-    }
-    gn_buf b = {.arena = &w->a};
-    for (char *p = text; *p;) {
-        if (*p != '%') {
-            gn_buf_addn(&b, p++, 1);
-            continue;
-        }
-        gn_buf_printf(&b, "%%%d", to[strtol(p + 1, &p, 10)]);
-    }
+    char *text = gir_renumbered(&w->a, gn_arena_printf(&w->a, "%s %s}\n", head, w->s->text));
     gir_program *p;
-    need(gir_parse(&w->a, b.p, strlen(b.p), "rows", &p), w, b.p);
+    need(gir_parse(&w->a, text, strlen(text), "rows", &p), w, text);
     gir_id last = p->nodes.n - 1;
     if (gir_type_of(p, last)->rank) last = gir_reduce(p, last, GIR_SUM, 1);
     gir_output_add(p, GIR_OUTPUT, "loss", last);

@@ -3,6 +3,7 @@
 /* timeout: 900 */
 /* Programs that reach a rule of a pass, and beside each one those that the rule must leave alone: random programs come by
  * such places too seldom.  Each in every mode, on several graphs, every way. */
+#include "support/gir_text.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
 
@@ -296,28 +297,13 @@ static const char *const rules[][2] = {
 
 enum { RULES = sizeof rules / sizeof *rules, SEEDS = 4 };
 
-/* Values are numbered in order: makes it so for what follows the prelude. */
-static void renumber(char *text)
-{
-    int to[64], n = 20;
-    for (int k = 0; k < 64; k++) to[k] = k <= n ? k : 0;
-    for (char *p = strchr(text, '%'); p; p = strchr(p + 1, '%')) {
-        int k = atoi(p + 1);
-        if (k <= 20 || k >= 64) continue;
-        if (!to[k]) to[k] = ++n;
-        p[1] = (char)('0' + to[k] / 10);
-        p[2] = (char)('0' + to[k] % 10);
-    }
-}
-
 START_TEST(rule)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         gn_arena a;
         gir_program *p;
         gn_arena_init(&a);
-        char *text = gn_arena_printf(&a, "program @rule {\n%s %s}\n", prelude, rules[_i][1]);
-        renumber(text);
+        char *text = gir_renumbered(&a, gn_arena_printf(&a, "program @rule {\n%s %s}\n", prelude, rules[_i][1]));
         gn_status *s = gir_parse(&a, text, strlen(text), "rules", &p);
         ck_assert_msg(!s, "%s: %s", rules[_i][0], gn_status_message(s));
         gir_output_add(p, GIR_OUTPUT, "out", p->nodes.n - 1);

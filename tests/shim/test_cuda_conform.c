@@ -2,7 +2,7 @@
 /* sources: ../support/conform_case.c ../support/cuda_host.c ../support/run_compiled.c ../support/run_data.c */
 /* sanitized: no */
 /* timeout: 1800 */
-/* Every layer and loss of the standard library with its gradients, and whole training steps: what the CUDA back end writes
- * against what PyTorch Geometric computed (test_conform_code.c). */
+/* Every layer and loss of the standard library with its gradients, and the loss of a training step: what the CUDA back end
+ * writes against what PyTorch Geometric computed (test_conform_code.c). */
 #define CONFORM_CUDA (1u << RUN_MODE_COUNT | 2u << RUN_MODE_COUNT) /* run_modes: "CUDA" and "CUDA, eager, sparse" */
 #include "conform/test_conform_code.c"

@@ -74,6 +74,11 @@ START_TEST(missing)
     ck_assert_str_eq(d->path, fake_path());
     ck_assert_int_eq(d->version, 13000);
     gn_cuda_driver_close(d);
+    setenv("GNNC_CUDA_DRIVER", "", 1); /* as if it were not there; a machine may have a driver */
+    gn_status *s = gn_cuda_driver_open(NULL, &d);
+    ck_assert_msg(!s || !strstr(gn_status_message(s), " has no cuInit"), "%s", gn_status_message(s));
+    gn_status_free(s);
+    gn_cuda_driver_close(d);
     unsetenv("GNNC_CUDA_DRIVER");
 }
 END_TEST
@@ -307,6 +312,8 @@ START_TEST(words)
     fails(gn_cuda_module_load(d, "no image", &m), GN_ERR_BACKEND, "another architecture");
     ck_assert_ptr_null(m);
     fails(gn_cuda_launch(d, d, 0, 32, NULL), GN_ERR_INTERNAL, "0 blocks");
+    order("cuStreamSynchronize", 1, GN_CUDA_OUT_OF_MEMORY);
+    fails(gn_cuda_wait(d), GN_ERR_NOMEM, "waiting for the device: CUDA_ERROR_OUT_OF_MEMORY (2)");
     order("cuStreamSynchronize", 1, GN_CUDA_LAUNCH_FAILED);
     fails(gn_cuda_wait(d), GN_ERR_BACKEND, "waiting for the device");
     fails(gn_cuda_wait(d), GN_ERR_BACKEND, "device 0 (Fake GPU 0) is lost to this process");

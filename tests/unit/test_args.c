@@ -146,7 +146,6 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* The table itself: no two options of one name or letter, no help without end. */
 /* One name, another option: each command has its own. */
 START_TEST(same_names)
 {
@@ -164,6 +163,7 @@ START_TEST(same_names)
 }
 END_TEST
 
+/* The table itself: no two options of one name or letter, no help without end. */
 START_TEST(table)
 {
     const gn_option_table *t = &gn_cli_option_table;
