@@ -34,6 +34,10 @@ def some(test, programs):
     return test, {"GNNC_RANDOM": str(programs), "CK_RUN_CASE": "batch"}
 
 
+def case(test, name):
+    return test, {"CK_RUN_CASE": name}
+
+
 RULES = ("test_rules", {})
 GOLDEN = ("lit", {"LIT_FILTER": "passes/", "LIT_FILTER_OUT": "inner"})  # what a pass leaves alone shows in no figure
 SMALL = ("test_found", {"CK_RUN_CASE": "found"})
@@ -56,9 +60,15 @@ ROOMS = (
     ("src/driver/jit", (("test_api_dynamic", {}),), True),
     ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_api_dynamic", {})), True),
     ("src/api/", (("test_api", {}), ("test_api_dynamic", {}), ("test_api_context", {})), True),
+    ("src/codegen/cuda/", (
+        ("test_cuda_object", {}), ("test_cuda_faults", {}), case("test_cuda_loops", "run time"), case("test_cuda_ops", "serial"),
+        case("test_cuda_loops", "long"), case("test_cuda_ops", "special"), case("test_cuda_loops", "products"),
+        ("test_cuda_products", {}), ("test_cuda_loops", {}), ("test_cuda_ops", {}), some("test_cuda_forward", 64)), False),
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
         *QUICK, *LONG), True),
+    ("runtime/cuda/instance", (case("test_cuda_session", "trains"), case("test_cuda_session", "errors")), False),
+    ("runtime/cuda/", (("test_cuda_device", {}), case("test_cuda_session", "trains")), False),
     ("runtime/region", (("test_runtime_region", {}),), True),
     ("runtime/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
     ("runtime/", (
@@ -208,6 +218,11 @@ class Builder:
     def knows(self, test):
         return label(test) in self.limit
 
+    def environment(self):
+        """What CTest sets for every test."""
+        lines = read(os.path.join(self.build, "tests", "environment")).splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
     def try_whole(self, test):
         """A test that fails without a fault says nothing."""
         error = self.make(test) or self.fails(test)
@@ -217,8 +232,8 @@ class Builder:
     def fails(self, test):
         """What the test says when it fails; None."""
         name, more = test
-        env = {**os.environ, "CK_FORK": "no", "GNNC_SOURCE_DIR": self.source, "GNNC_RANDOM_TRIES": "0",
-               "GNNC_RANDOM_FIRST": "1", "CK_VERBOSITY": "normal", **more}
+        env = {**os.environ, **self.environment(), "CK_FORK": "no", "GNNC_RANDOM_TRIES": "0", "GNNC_RANDOM_FIRST": "1",
+               "CK_VERBOSITY": "normal", **more}
         started = time.monotonic()
         memory = resource.RLIM_INFINITY if name == "aot" else MEMORY  # AddressSanitizer reserves terabytes
         try:
@@ -227,6 +242,8 @@ class Builder:
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
         except subprocess.TimeoutExpired:
             return "hangs"
+        if not done.returncode and re.search(r": Checks: 0,", done.stdout):
+            return "nothing of that name is run"
         if not done.returncode:
             self.limit.setdefault(label(test), 60 + 20 * (time.monotonic() - started))
             return None
