@@ -97,6 +97,7 @@ static void close_to(const result *a, const result *b)
 {
     ck_assert_int_eq(a->n, b->n);
     ck_assert_int_gt(a->n, 0);
+    ck_assert_msg(a->loss > 0 && a->logits[0] != a->logits[a->n - 1], "nothing was computed");
     ck_assert_msg(fabs(a->loss - b->loss) <= 1e-4 * (1 + fabs(b->loss)), "losses %g and %g", a->loss, b->loss);
     for (int64_t k = 0; k < a->n; k++)
         ck_assert_msg(fabsf(a->logits[k] - b->logits[k]) <= 1e-3f * (1 + fabsf(b->logits[k])), "logit %lld: %g and %g",
