@@ -3,6 +3,7 @@
 /* links: driver codegen passes frontend ir runtime base */
 #include "gir_test.h"
 
+#include "codegen/cuda.h"
 #include "driver/compile.h"
 
 #include <stdio.h>
@@ -156,6 +157,25 @@ START_TEST(what_cannot_be_done)
 }
 END_TEST
 
+/* Where a block's lanes share tiles the numbers fit each other and stay; what is too small for that is not packed there. */
+START_TEST(blocks_of_lanes)
+{
+    low_choice c[] = {
+        {NULL, LOW_FIELD_TILE_ROWS, 3}, {NULL, LOW_FIELD_BLOCK_ROWS, 7}, {NULL, LOW_FIELD_PACK, LOW_PACK_ALL}};
+    low_options o = {.limits = gn_cuda_limits(), .index = GN_I32, .tuning = &(low_tuning){3, c}};
+    for (int narrow = 0; narrow < 2; narrow++) {
+        const gn_compiled *z = compile(narrow ? PROGRAM("x", "3") : PROGRAM("x", "40"), NULL);
+        const region *r = z->f->regions.p;
+        while (r->kind != RG_GEMM) r++;
+        low_schedule rules = low_schedule_default(&o, z->f, r), s = low_schedule_of(&o, z->f, r);
+        ck_assert_int_eq(rules.block_depth != 0, !narrow);
+        ck_assert_int_eq(s.pack, LOW_PACK_NOT);
+        ck_assert_int_eq(s.block_rows, narrow ? 7 : rules.block_rows);
+        ck_assert_int_eq(s.tile_rows, narrow ? 3 : rules.tile_rows);
+    }
+}
+END_TEST
+
 START_TEST(later_choices_win_and_others_are_passed_over)
 {
     low_choice c[] = {{NULL, LOW_FIELD_BLOCK_ROWS, 8},
@@ -191,6 +211,7 @@ int main(void)
     tcase_add_test(t, any_value_will_do);
     tcase_add_test(t, products_of_any_width);
     tcase_add_test(t, what_cannot_be_done);
+    tcase_add_test(t, blocks_of_lanes);
     tcase_add_test(t, later_choices_win_and_others_are_passed_over);
     tcase_add_test(t, keys_are_of_work);
     Suite *suite = suite_create("tuning");
