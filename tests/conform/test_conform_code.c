@@ -8,6 +8,7 @@
 #include "support/conform_case.h"
 #include "support/run_compiled.h"
 #include "support/run_data.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -317,12 +318,7 @@ int main(void)
     TCase *t = tcase_create("recorded");
     tcase_add_loop_test(t, recorded_case, 0, n);
     tcase_set_timeout(t, 120);
-    Suite *suite = suite_create("conform, compiled");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int failed = RUN_CASES("conform, compiled", t);
     gn_arena_free(&list_arena);
-    return failed != 0;
+    return failed;
 }

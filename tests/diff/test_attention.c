@@ -8,6 +8,7 @@
 #include "support/gir_text.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -228,11 +229,5 @@ int main(void)
     tcase_add_loop_test(t, acts, 0, FORMS);
     tcase_add_loop_test(t, scores, 0, FORMS);
     tcase_set_timeout(t, 200);
-    Suite *suite = suite_create("attention");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("attention", t);
 }

@@ -4,6 +4,7 @@
 /* Programs that went wrong once, made small, and some on many rows: each in every mode, on several graphs, every way. */
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -182,12 +183,5 @@ int main(void)
     tcase_add_loop_test(u, many_rows, 0, LARGE);
     tcase_set_timeout(t, 900);
     tcase_set_timeout(u, 900);
-    Suite *suite = suite_create("found");
-    suite_add_tcase(suite, t);
-    suite_add_tcase(suite, u);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("found", t, u);
 }

@@ -2,6 +2,7 @@
 /* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the logits after them. */
 #include "cache/cache.h"
 #include "driver/tune.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -106,14 +107,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("modes");
     TCase *c = tcase_create("modes");
     tcase_set_timeout(c, 280);
-    suite_add_tcase(s, c);
     if (GNNC_HAVE_LLVM) tcase_add_loop_test(c, agree, 0, MODELS);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("modes", c);
 }

@@ -10,6 +10,7 @@
 #include "support/gir_text.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -310,11 +311,5 @@ int main(void)
     tcase_add_loop_test(t, evaluated, 0, SOURCES);
     tcase_add_loop_test(t, compiled, 0, SOURCES);
     tcase_set_timeout(t, 900);
-    Suite *suite = suite_create("restrict");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("restrict", t);
 }

@@ -6,6 +6,7 @@
 #include "support/gir_text.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -322,11 +323,5 @@ int main(void)
     TCase *t = tcase_create("rules");
     tcase_add_loop_test(t, rule, 0, RULES);
     tcase_set_timeout(t, 900);
-    Suite *suite = suite_create("rules");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("rules", t);
 }

@@ -3,6 +3,7 @@
 /* The samples give the same bits whatever the number of threads and in every run: all states after five steps, and the
  * loss; with what is static computed at every step, and computed ahead. */
 #include "driver/session.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -124,11 +125,5 @@ int main(void)
     if (!GNNC_HAVE_LLVM) return 0;
     tcase_add_loop_test(t, threads, 0, MODELS * DATA * MODES);
     tcase_set_timeout(t, 900);
-    Suite *suite = suite_create("bits");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("bits", t);
 }

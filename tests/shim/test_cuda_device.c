@@ -3,6 +3,7 @@
 #include "runtime/cuda/device.h"
 
 #include "fake_driver.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <dlfcn.h>
@@ -356,11 +357,5 @@ int main(void)
     tcase_add_test(t, endless);
     tcase_add_test(t, words);
     tcase_add_test(t, fatal);
-    Suite *suite = suite_create("cuda_device");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("cuda_device", t);
 }

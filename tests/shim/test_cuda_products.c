@@ -6,6 +6,7 @@
  * as they lie and turned, with elementwise work behind them; of rows, of parameters, and over rows. */
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -96,11 +97,5 @@ int main(void)
     TCase *t = tcase_create("products");
     tcase_add_loop_test(t, product, 0, KINDS * SIZES);
     tcase_set_timeout(t, 600);
-    Suite *suite = suite_create("CUDA, products");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("CUDA, products", t);
 }

@@ -2,6 +2,7 @@
 
 #include "ir/gir_reduce.h"
 #include "support/run_compiled.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -261,9 +262,5 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
     Suite *suite = suite_create(name);
     if (only < 0 && !cuda) suite_add_tcase(suite, all);
     suite_add_tcase(suite, each);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(suite);
 }

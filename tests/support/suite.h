@@ -6,10 +6,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static inline int suite_run(const char *name, size_t n, TCase *const *cases)
+static inline int suite_run(Suite *suite)
 {
-    Suite *suite = suite_create(name);
-    for (size_t k = 0; k < n; k++) suite_add_tcase(suite, cases[k]);
     SRunner *r = srunner_create(suite);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
@@ -17,8 +15,15 @@ static inline int suite_run(const char *name, size_t n, TCase *const *cases)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static inline int suite_run_cases(const char *name, size_t n, TCase *const *cases)
+{
+    Suite *suite = suite_create(name);
+    for (size_t k = 0; k < n; k++) suite_add_tcase(suite, cases[k]);
+    return suite_run(suite);
+}
+
 /* RUN_CASES(name, TCase *...): runs them as one suite; the exit status. */
 #define RUN_CASES(name, ...)                                                                                           \
-    suite_run((name), sizeof((TCase *[]){__VA_ARGS__}) / sizeof(TCase *), (TCase *[]){__VA_ARGS__})
+    suite_run_cases((name), sizeof((TCase *[]){__VA_ARGS__}) / sizeof(TCase *), (TCase *[]){__VA_ARGS__})
 
 #endif

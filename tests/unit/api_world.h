@@ -3,6 +3,7 @@
 #define GN_TESTS_API_WORLD_H
 
 #include "gnnc/gnnc.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "cache/cache.h"
 #include "cache/store.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <ftw.h>

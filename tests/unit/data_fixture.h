@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/file.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -89,15 +90,6 @@ static inline void *exact(const void *p, size_t n)
     void *t = malloc(n ? n : 1);
     ck_assert_ptr_nonnull(t);
     return n ? memcpy(t, p, n) : t;
-}
-
-static inline int run_suite(Suite *s)
-{
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #define GN_TESTS_UNIT_FRONTEND_TEST_H
 
 #include "frontend/frontend.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "ir/eval.h"
 #include "ir/gir.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -46,17 +47,11 @@ static inline char *program_text(const gir_program *p)
 
 static inline int run_suite(const char *name, void (*fill)(TCase *))
 {
-    Suite *s = suite_create(name);
     TCase *c = tcase_create(name);
     tcase_add_checked_fixture(c, arena_begin, arena_end);
     tcase_set_timeout(c, 0);
     fill(c);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES(name, c);
 }
 
 #endif

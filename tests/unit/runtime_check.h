@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "runtime/graph_internal.h"
 #include "runtime/memory.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -174,16 +175,10 @@ const char *__tsan_default_options(void) { return "allocator_may_return_null=1";
     int main(void)                                                                                                     \
     {                                                                                                                  \
         const TTest *const tests[] = {__VA_ARGS__};                                                                    \
-        Suite *suite_ = suite_create(suite_name);                                                                      \
         TCase *c = tcase_create(suite_name);                                                                           \
         tcase_set_timeout(c, 0);                                                                                       \
         for (size_t k = 0; k < sizeof tests / sizeof *tests; k++) tcase_add_test(c, tests[k]);                         \
-        suite_add_tcase(suite_, c);                                                                                    \
-        SRunner *r = srunner_create(suite_);                                                                           \
-        srunner_run_all(r, CK_ENV);                                                                                    \
-        int failed = srunner_ntests_failed(r);                                                                         \
-        srunner_free(r);                                                                                               \
-        return failed != 0;                                                                                            \
+        return RUN_CASES(suite_name, c);                                                                               \
     }
 
 #endif

@@ -4,6 +4,7 @@
 #include "aot/aot.h"
 #include "runtime/aot/model.h"
 #include "runtime/cpu.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -421,7 +422,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("aot");
     TCase *t = tcase_create("all");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, round_trip);
@@ -438,10 +438,5 @@ int main(void)
     tcase_add_test(t, levels);
     tcase_add_test(t, lacking);
     tcase_add_test(t, names);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("aot", t);
 }

@@ -4,6 +4,7 @@
 #include "aot/layout.h"
 #include "runtime/aot/model.h"
 #include "runtime/cpu.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -435,7 +436,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("aot image");
     TCase *t = tcase_create("all");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, every_field);
@@ -443,10 +443,5 @@ int main(void)
         tcase_add_test(t, wide);
         tcase_add_test(t, names_in_capitals);
     }
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("aot image", t);
 }

@@ -3,6 +3,7 @@
 #include "unit/api_world.h"
 
 #include "runtime/memory.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -503,7 +504,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("api");
     TCase *t = tcase_create("all");
     if (GNNC_HAVE_LLVM) {
         tcase_add_test(t, shapes);
@@ -518,10 +518,5 @@ int main(void)
         tcase_add_test(t, memory);
     }
     tcase_set_timeout(t, 200);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("api", t);
 }

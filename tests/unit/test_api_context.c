@@ -435,7 +435,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("api_context");
     TCase *t = tcase_create("all");
     if (GNNC_HAVE_LLVM) {
         tcase_add_test(t, cache);
@@ -448,10 +447,5 @@ int main(void)
         tcase_add_loop_test(t, memory, 0, 2);
     }
     tcase_set_timeout(t, 200);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("api_context", t);
 }

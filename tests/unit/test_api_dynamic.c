@@ -2,6 +2,7 @@
 /* timeout: 300 */
 #include "runtime/loader.h"
 #include "unit/api_world.h"
+#include "support/suite.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -628,9 +629,5 @@ int main(void)
         tcase_add_test(buckets, huge_buckets);
         tcase_add_test(buckets, bytes_of_runs);
     }
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

@@ -3,6 +3,7 @@
 /* sources: ../../cli/args.c ../../cli/options.c */
 #include "cli/args.h"
 #include "cli/options.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -202,7 +203,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("args");
     TCase *t = tcase_create("args");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, defaults);
@@ -215,10 +215,5 @@ int main(void)
     tcase_add_test(t, same_names);
     tcase_add_test(t, table);
     tcase_add_test(t, help);
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("args", t);
 }

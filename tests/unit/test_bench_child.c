@@ -3,6 +3,7 @@
 #include "cli/bench/child.h"
 
 #include "driver/compile.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -135,7 +136,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bench_child");
     TCase *t = tcase_create("child");
     tcase_set_timeout(t, 100);
     tcase_add_test(t, exits);
@@ -145,12 +145,8 @@ int main(void)
     tcase_add_test(t, stopped);
     tcase_add_test(t, not_there);
     tcase_add_test(t, much_is_said);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
     gn_arena_init(&arena);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int failed = RUN_CASES("bench_child", t);
     gn_arena_free(&arena);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return failed;
 }

@@ -2,6 +2,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/recommend.h"
 #include "cli/bench/tables.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -341,7 +342,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bench_compare");
     TCase *t = tcase_create("compare");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, gains_and_break_even);
@@ -358,10 +358,5 @@ int main(void)
     tcase_add_test(t, cheapest_by_steps);
     tcase_add_test(t, dearer_is_never_cheapest);
     tcase_add_test(t, files);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES("bench_compare", t);
 }

@@ -3,6 +3,7 @@
 
 #include "driver/mode.h"
 #include "runtime/threads.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -109,17 +110,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bench_grid");
     TCase *t = tcase_create("grid");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, defaults);
     tcase_add_test(t, lists);
     tcase_add_test(t, commas_in_data);
     tcase_add_test(t, refusals);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES("bench_grid", t);
 }

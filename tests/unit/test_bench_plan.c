@@ -1,5 +1,6 @@
 /* Cells of a grid by their keys: what a measurement depends on, so that --resume takes nothing over that has changed. */
 #include "cli/bench/bench.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -105,16 +106,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bench_plan");
     TCase *t = tcase_create("plan");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, folders);
     tcase_add_test(t, models);
     tcase_add_test(t, devices);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES("bench_plan", t);
 }

@@ -2,6 +2,7 @@
 /* links: base */
 /* sources: ../../cli/bench/stats.c */
 #include "cli/bench/stats.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -110,7 +111,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bench_stats");
     TCase *t = tcase_create("stats");
     tcase_add_test(t, known_quantiles);
     tcase_add_test(t, small_samples);
@@ -120,12 +120,8 @@ int main(void)
     tcase_add_test(t, outliers);
     tcase_add_test(t, what_does_not_differ);
     tcase_add_test(t, break_even);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
     gn_arena_init(&arena);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int failed = RUN_CASES("bench_stats", t);
     gn_arena_free(&arena);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return failed;
 }

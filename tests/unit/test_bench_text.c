@@ -2,6 +2,7 @@
 /* links: base */
 /* sources: ../../cli/bench/text.c ../../cli/utf8.c */
 #include "cli/bench/text.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -104,7 +105,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bench_text");
     TCase *t = tcase_create("text");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, numbers);
@@ -112,10 +112,5 @@ int main(void)
     tcase_add_test(t, formats);
     tcase_add_test(t, bytes);
     tcase_add_test(t, fits);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES("bench_text", t);
 }

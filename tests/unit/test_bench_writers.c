@@ -2,6 +2,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/output.h"
 #include "cli/bench/tables.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -357,7 +358,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("bench_writers");
     TCase *t = tcase_create("writers");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, json);
@@ -369,10 +369,5 @@ int main(void)
     tcase_add_test(t, all_files);
     tcase_add_test(t, nothing_by_half);
     tcase_add_test(t, empty);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES("bench_writers", t);
 }

@@ -337,7 +337,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cache");
     TCase *t = tcase_create("cache");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, sha256_vectors);
@@ -352,10 +351,5 @@ int main(void)
     tcase_add_test(t, the_environment);
     tcase_add_test(t, archive_round_trip);
     tcase_add_test(t, archive_hostile);
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("cache", t);
 }

@@ -423,7 +423,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("cache_store");
     TCase *t = tcase_create("store");
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, make_folder, drop_folder);
@@ -442,10 +441,5 @@ int main(void)
     tcase_add_test(t, the_dead_claim_nothing);
     tcase_add_test(t, made_once);
     tcase_add_test(t, no_space); /* last: its limit stays where tests are not forked */
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("cache_store", t);
 }

@@ -181,7 +181,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("code_cache");
     TCase *t = tcase_create("code");
     tcase_set_timeout(t, 60);
     tcase_add_checked_fixture(t, setup, teardown);
@@ -191,10 +190,5 @@ int main(void)
         tcase_add_test(t, payloads_that_do_not_load);
         tcase_add_test(t, threads_share);
     }
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("code_cache", t);
 }

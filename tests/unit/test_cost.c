@@ -2,6 +2,7 @@
 /* What explain counts: bytes and operations of a kernel, and why values stayed apart. */
 #include "driver/cost.h"
 #include "passes/fuse.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -155,7 +156,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("cost");
     TCase *t = tcase_create("all");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, edges_are_counted);
@@ -164,10 +164,5 @@ int main(void)
     tcase_add_test(t, long_loops_are_sampled);
     tcase_add_test(t, refusals_have_reasons);
     tcase_add_test(t, switched_off_is_a_reason);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("cost", t);
 }

@@ -101,5 +101,5 @@ int main(void)
     tcase_add_test(t, rows_count_by_mask_and_label);
     tcase_add_test(t, nan_is_never_right_and_ties_go_low);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

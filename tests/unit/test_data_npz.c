@@ -285,5 +285,5 @@ int main(void)
     tcase_add_test(t, sizes_agree_before_memory_is_taken);
     tcase_add_loop_test(t, survives_damage, 0, 4);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

@@ -288,5 +288,5 @@ int main(void)
     tcase_add_test(t, nesting_is_bounded);
     tcase_add_loop_test(t, survives_damage, 0, 6);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

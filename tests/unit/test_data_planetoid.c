@@ -171,5 +171,5 @@ int main(void)
     tcase_add_test(t, shared_lists_are_refused);
     tcase_add_test(t, refuses_folders_without_files);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

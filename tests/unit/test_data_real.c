@@ -124,5 +124,5 @@ int main(void)
     tcase_add_loop_test(t, splits_of_tolokers_differ, 0, 2);
     tcase_add_test(t, cornell5);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

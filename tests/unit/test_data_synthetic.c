@@ -212,5 +212,5 @@ int main(void)
     tcase_add_test(t, usage_errors);
     tcase_add_test(t, edges_are_merged_in_order);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

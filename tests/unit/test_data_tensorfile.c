@@ -298,5 +298,5 @@ int main(void)
     tcase_add_test(t, names_are_checked);
     tcase_add_test(t, a_failed_write_leaves_the_old_file);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

@@ -312,5 +312,5 @@ int main(void)
     tcase_add_test(t, files_are_recognised);
     tcase_add_test(t, the_karate_club);
     suite_add_tcase(s, t);
-    return run_suite(s);
+    return suite_run(s);
 }

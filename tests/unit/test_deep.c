@@ -127,11 +127,5 @@ int main(void)
     tcase_add_checked_fixture(t, arena_begin, arena_end);
     tcase_add_loop_test(t, steps_read_twice, 0, FORMS);
     tcase_set_timeout(t, SECONDS);
-    Suite *suite = suite_create("deep");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("deep", t);
 }

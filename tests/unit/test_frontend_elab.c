@@ -454,11 +454,5 @@ int main(void)
     tcase_add_test(t, own_inputs);
     tcase_add_test(t, values_know_their_lines);
     tcase_add_test(t, defaults_are_reported);
-    Suite *s = suite_create("frontend elaboration");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("frontend elaboration", t);
 }

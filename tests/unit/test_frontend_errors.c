@@ -173,11 +173,5 @@ int main(void)
     tcase_add_test(t, of_many);
     tcase_add_loop_test(t, of_hostile_texts, 0, COUNT(hostiles));
     tcase_set_timeout(t, 60);
-    Suite *s = suite_create("frontend errors");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("frontend errors", t);
 }

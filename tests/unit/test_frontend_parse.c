@@ -111,11 +111,5 @@ int main(void)
     tcase_add_test(t, print_of_stdlib_parses);
     tcase_add_test(t, print_of_everything_parses);
     tcase_add_test(t, spellings_of_lines);
-    Suite *s = suite_create("frontend parse");
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("frontend parse", t);
 }

@@ -1,6 +1,7 @@
 /* Reduction of failing programs. */
 /* links: ir base */
 #include "ir/gir_reduce.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -79,15 +80,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("gir_reduce");
     TCase *c = tcase_create("reduce");
     tcase_add_checked_fixture(c, setup, teardown);
     tcase_add_test(c, keeps_what_fails);
     tcase_add_test(c, stops_when_told);
-    suite_add_tcase(suite, c);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_CASES("gir_reduce", c);
 }

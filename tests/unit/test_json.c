@@ -2,6 +2,7 @@
 /* links: base */
 /* sources: ../../cli/json.c ../../cli/utf8.c */
 #include "cli/json.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <float.h>
@@ -160,7 +161,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("json");
     TCase *t = tcase_create("json");
     tcase_add_test(t, nesting);
     tcase_add_test(t, one_line);
@@ -169,10 +169,5 @@ int main(void)
     tcase_add_test(t, keys_are_escaped);
     tcase_add_test(t, doubles);
     tcase_add_test(t, round_trip);
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("json", t);
 }

@@ -1,6 +1,7 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* Launches in another order: dependences stay, the peak falls, and where nothing is gained nothing changes. */
 #include "driver/compile.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -83,14 +84,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("order");
     TCase *t = tcase_create("all");
     tcase_add_test(t, what_gives_back_comes_first);
     tcase_add_test(t, dependences_stay);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("order", t);
 }

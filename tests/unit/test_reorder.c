@@ -141,16 +141,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("reorder");
     TCase *t = tcase_create("all");
     tcase_add_test(t, every_order_is_a_permutation);
     tcase_add_test(t, communities_come_together);
     tcase_add_test(t, a_path_gets_a_narrow_band);
     tcase_add_test(t, datasets_follow);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("reorder", t);
 }

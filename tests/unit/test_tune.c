@@ -5,6 +5,7 @@
 #include "cache/cache.h"
 #include "driver/session_impl.h"
 #include "driver/tune_impl.h"
+#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -636,9 +637,5 @@ int main(void)
     tcase_add_test(lock, locks_pin_choices);
     tcase_add_test(lock, locks_hold_orders);
     tcase_add_test(lock, locks_that_do_not_fit);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return suite_run(s);
 }

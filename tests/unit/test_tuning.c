@@ -214,11 +214,5 @@ int main(void)
     tcase_add_test(t, blocks_of_lanes);
     tcase_add_test(t, later_choices_win_and_others_are_passed_over);
     tcase_add_test(t, keys_are_of_work);
-    Suite *suite = suite_create("tuning");
-    suite_add_tcase(suite, t);
-    SRunner *r = srunner_create(suite);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return RUN_CASES("tuning", t);
 }
