@@ -239,7 +239,7 @@ static const pattern run_time[] = {
     {"from the third on",
      "kernel @p (sym n, %x: f32[n + 42] read, %o: f32[n + 42] read_write) {\n"
      "for %1 in 2 .. 42 step 1 vector none { %2 = load f32 %x[%1] store %o[%1], %2 }\n"
-     "for %3 in 1 .. 40 step 3 vector none { %4 = load f32 %x[%3] %5 = fmul f32 %4, 3.0 store %o[%3], %5 }}",
+     "for %3 in 0 .. 40 step 3 vector none { %4 = load f32 %x[%3] %5 = fmul f32 %4, 3.0 store %o[%3], %5 }}",
      0, 0},
     {"one beside what lies together",
      "kernel @p (sym n, %x: f32[n * 40 + 1] read, %o: f32[n * 40] write) {\n"
