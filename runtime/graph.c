@@ -12,6 +12,8 @@ static const char *const array_name[GN_GRAPH_ARRAY_COUNT] = {
     [GN_GRAPH_IMAGE] = "images of edges",      [GN_GRAPH_VALUE] = "values of a pattern",
     [GN_GRAPH_CSC_VALUE] = "values by source", [GN_GRAPH_CELL] = "places in a matrix",
     [GN_GRAPH_CSC_CELL] = "places by source",  [GN_GRAPH_MATRIX_ROW] = "rows of a matrix",
+    [GN_GRAPH_PART_PTR] = "part pointers",     [GN_GRAPH_PART_ROW] = "destinations of parts",
+    [GN_GRAPH_CSC_PART_PTR] = "part pointers", [GN_GRAPH_CSC_PART_ROW] = "sources of parts",
 };
 
 gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge)
@@ -21,8 +23,10 @@ gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge)
 
 int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k)
 {
-    if (k == GN_GRAPH_ROW_PTR) return g->n_dst + 1;
-    if (k == GN_GRAPH_COL_PTR) return g->n_src + 1;
+    if (k == GN_GRAPH_ROW_PTR || k == GN_GRAPH_PART_PTR) return g->n_dst + 1;
+    if (k == GN_GRAPH_COL_PTR || k == GN_GRAPH_CSC_PART_PTR) return g->n_src + 1;
+    if (k == GN_GRAPH_PART_ROW || k == GN_GRAPH_CSC_PART_ROW)
+        return g->n_edge / GN_PART_EDGES + (g->n_edge % GN_PART_EDGES != 0);
     if (k == GN_GRAPH_MATRIX_ROW) return g->n_dst;
     return k == GN_GRAPH_IMAGE ? g->n_parent_edge : g->n_edge;
 }

@@ -91,8 +91,33 @@ static gn_status *make_csc_value(gn_graph *g)
     return NULL;
 }
 
+/* Parts of rows of many edges; from: first edges of the rows. */
+static gn_status *make_parts(gn_graph *g, gn_graph_array from, gn_graph_array ptr, gn_graph_array row)
+{
+    int64_t rows = gn_graph_array_count(g, ptr) - 1, parts = 0, room = gn_graph_array_count(g, row);
+    void *first = NULL, *of = NULL;
+    size_t size = gn_elem_size(g->index);
+    GN_TRY(gn_block_new(rows + 1, size, "part pointers", &first));
+    gn_status *s = gn_block_zeroed(room, size, "rows of parts", &of);
+    if (s) {
+        gn_block_free(first);
+        return s;
+    }
+    for (int64_t v = 0; v < rows; v++) {
+        int64_t n = (get(g, from, v + 1) - get(g, from, v)) / GN_PART_EDGES;
+        gn_index_set(first, g->index, v, parts);
+        for (int64_t k = 0; n >= 2 && k < n; k++) gn_index_set(of, g->index, parts++, v);
+    }
+    gn_index_set(first, g->index, rows, parts);
+    g->array[ptr] = first;
+    g->array[row] = of;
+    return NULL;
+}
+
 static gn_status *require(gn_graph *g, unsigned arrays)
 {
+    unsigned parts = 1u << GN_GRAPH_PART_PTR | 1u << GN_GRAPH_PART_ROW;
+    unsigned csc_parts = 1u << GN_GRAPH_CSC_PART_PTR | 1u << GN_GRAPH_CSC_PART_ROW;
     unsigned cells = 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_CELL;
     unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE | cells;
     if (!g->derived && arrays & (1u << GN_GRAPH_FROM | 1u << GN_GRAPH_IMAGE))
@@ -101,13 +126,17 @@ static gn_status *require(gn_graph *g, unsigned arrays)
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
     if (arrays & 1u << GN_GRAPH_MATRIX_ROW && !g->array[GN_GRAPH_MATRIX_ROW])
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of picked rows: there are no others that they stand for");
-    bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL);
+    bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL | csc_parts);
     if (csc && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
     if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE]) GN_TRY(make_csc_value(g));
     if (arrays & cells && !g->array[GN_GRAPH_CELL]) GN_TRY(make_cell(g));
     if (arrays & 1u << GN_GRAPH_CSC_CELL && !g->array[GN_GRAPH_CSC_CELL]) GN_TRY(make_csc_cell(g));
     if (arrays & 1u << GN_GRAPH_ROW && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
     if (arrays & 1u << GN_GRAPH_IMAGE && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
+    if (arrays & parts && !g->array[GN_GRAPH_PART_PTR])
+        GN_TRY(make_parts(g, GN_GRAPH_ROW_PTR, GN_GRAPH_PART_PTR, GN_GRAPH_PART_ROW));
+    if (arrays & csc_parts && !g->array[GN_GRAPH_CSC_PART_PTR])
+        GN_TRY(make_parts(g, GN_GRAPH_COL_PTR, GN_GRAPH_CSC_PART_PTR, GN_GRAPH_CSC_PART_ROW));
     return NULL;
 }
 

@@ -122,7 +122,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
     GN_TRY(read_mode(o->mode, &e->opt.mode));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);
-        *hint = (low_hint){"g", o->expect_nodes, o->expect_nodes, o->expect_edges};
+        *hint = (low_hint){.name = "g", .n_src = o->expect_nodes, .n_dst = o->expect_nodes, .n_edge = o->expect_edges};
         e->opt.n_hints = 1;
         e->opt.hints = hint;
     }

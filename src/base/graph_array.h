@@ -14,12 +14,20 @@ typedef enum gn_graph_array {
     GN_GRAPH_FROM,  /* [n_edge] derived graphs: CSR position in the parent of the edge it came from, -1: a new loop */
     GN_GRAPH_IMAGE, /* [edges of the parent] derived graphs: CSR position of the edge's image here, -1: dropped      */
     GN_GRAPH_VALUE, /* [n_edge] f32: patterns: the value x[dst, src]                               */
-    GN_GRAPH_CSC_VALUE,  /* [n_edge] f32: the same, by source: of edge CSC_EDGE[k] at k                */
-    GN_GRAPH_CELL,       /* [n_edge] i64: patterns: which element of the matrix, row by row, the edge is */
-    GN_GRAPH_CSC_CELL,   /* [n_edge] i64: the same, by source                                          */
-    GN_GRAPH_MATRIX_ROW, /* [n_dst] patterns of picked rows: row of the matrix that a destination is  */
+    GN_GRAPH_CSC_VALUE,    /* [n_edge] f32: the same, by source: of edge CSC_EDGE[k] at k                */
+    GN_GRAPH_CELL,         /* [n_edge] i64: patterns: which element of the matrix, row by row, the edge is */
+    GN_GRAPH_CSC_CELL,     /* [n_edge] i64: the same, by source                                          */
+    GN_GRAPH_MATRIX_ROW,   /* [n_dst] patterns of picked rows: row of the matrix that a destination is  */
+    GN_GRAPH_PART_PTR,     /* [n_dst + 1] first part of a destination's edges: see below                 */
+    GN_GRAPH_PART_ROW,     /* [parts, rounded up] destination that a part is of; 0 behind the last       */
+    GN_GRAPH_CSC_PART_PTR, /* [n_src + 1] the same, by source                                          */
+    GN_GRAPH_CSC_PART_ROW,
     GN_GRAPH_ARRAY_COUNT
 } gn_graph_array;
+
+/* Rows of many edges come in parts of GN_PART_EDGES, of which the last has what is left over besides.  Rows of fewer than two
+ * parts have none; so there are n_edge / GN_PART_EDGES parts at most, which rounded up is the size of PART_ROW. */
+enum { GN_PART_EDGES = 64 };
 
 typedef enum gn_graph_derive {
     GN_SELF_LOOPS,

@@ -23,7 +23,7 @@ typedef struct gn_cuda_maker {
 } gn_cuda_maker;
 
 /* Kernels of a program go to NVRTC a few at a time, a program of NVRTC each, on several threads: that is faster than all at
- * once and than each alone.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not
+ * once and than each alone.  How they are divided depends on the kernels alone, not on threads or other programs.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not
  * loaded.  The programs have been compiled for gn_cuda_limits.  `maker`: instead of NVRTC; may be NULL.  GN_ERR_BACKEND
  * without NVRTC.  Free with gn_cuda_objects_free, on failure too. */
 GN_NODISCARD gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch,

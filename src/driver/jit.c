@@ -248,7 +248,8 @@ static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
 {
     gn_variant like = {.why = ""};
     if (s) {
-        j->hint = (low_hint){"g", s->n[GN_DIM_NODES], s->n[GN_DIM_NODES], s->n[GN_DIM_EDGES]};
+        int64_t nodes = s->n[GN_DIM_NODES];
+        j->hint = (low_hint){.name = "g", .n_src = nodes, .n_dst = nodes, .n_edge = s->n[GN_DIM_EDGES]};
         like.guards = guards_for(j->opt.dynamic, &j->opt.ranges, s, j->moves);
     } else {
         like.guards = j->opt.ranges;

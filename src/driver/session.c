@@ -61,15 +61,33 @@ static bool sparse_features(const gn_session *s)
     return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
 }
 
-/* Sizes of the graph and of sparse features, for schedules. */
-static const low_hint *hints_of(const gn_session *s, int *n)
+/* The largest number of entries in a row and in a column. */
+static void largest_degrees(gn_arena *a, const gn_csr *x, low_hint *h)
+{
+    int64_t *column = GN_NEW_N(a, int64_t, x->cols + 1);
+    for (int64_t r = 0; r < x->rows; r++)
+        if (x->ptr[r + 1] - x->ptr[r] > h->max_in) h->max_in = x->ptr[r + 1] - x->ptr[r];
+    for (int64_t k = 0; k < x->nnz; k++)
+        if (++column[x->col[k]] > h->max_out) h->max_out = column[x->col[k]];
+}
+
+/* Sizes of the graph and of sparse features, for schedules; degrees where rows may be split by them. */
+static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **out, int *n)
 {
     const gn_dataset *d = s->data;
     low_hint *h = GN_NEW_N(s->arena, low_hint, 2);
-    h[0] = (low_hint){"g", d->n_nodes, d->n_nodes, d->n_edges};
-    if (d->x_csr) h[1] = (low_hint){"x", d->n_features, d->n_nodes, d->x_csr->nnz};
+    h[0] = (low_hint){.name = "g", .n_src = d->n_nodes, .n_dst = d->n_nodes, .n_edge = d->n_edges};
+    if (d->x_csr) h[1] = (low_hint){.name = "x", .n_src = d->n_features, .n_dst = d->n_nodes, .n_edge = d->x_csr->nnz};
+    if (degrees) {
+        gn_graph_facts f;
+        GN_TRY(gn_graph_find_facts(s->graph, &f));
+        h[0].max_in = f.max_in_degree;
+        h[0].max_out = f.max_out_degree;
+        if (d->x_csr) largest_degrees(s->arena, d->x_csr, &h[1]);
+    }
     *n = d->x_csr ? 2 : 1;
-    return h;
+    *out = h;
+    return NULL;
 }
 
 gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
@@ -92,7 +110,8 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
         GN_TRY(gn_count_levels(s->graph, s->data->train_mask, &o.train_levels));
         GN_TRY(gn_count_levels(s->graph, s->data->val_mask, &o.val_levels));
     }
-    o.hints = hints_of(s, &o.n_hints);
+    const gn_limits *limits = o.target ? &o.target->limits : o.limits;
+    GN_TRY(hints_of(s, limits && limits->shared_bytes, &o.hints, &o.n_hints));
     for (int k = 0; k < GN_UNITS; k++) o.pick[k] = s->tuned[k] ? &s->tuned[k]->pick : NULL;
     *out = o;
     return NULL;

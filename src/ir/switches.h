@@ -21,6 +21,7 @@
     X(VERSIONS, "versions", "loops over edges are written twice where a scalar decides for all of them")               \
     X(STORE_MASKS, "store-masks", "masks drawn for edges, or what they leave, are stored rather than drawn again")     \
     X(STORE_DOTS, "store-dots", "long dot products on edges that several loops read are stored")                       \
+    X(STORE_SCALARS, "store-scalars", "numbers of many instructions are stored where every lane would compute them")   \
     X(IN_PLACE, "in-place", "optimizer updates overwrite their states instead of being copied there")                  \
     X(BLOCKS, "blocks", "products that contract over many rows take them in blocks that stay in cache")                \
     X(RIDE, "ride", "sums over the rows of a product are taken where the product is made")                             \
@@ -29,6 +30,7 @@
     X(TURN, "turn", "products with few columns give their lanes to the other operand")                                 \
     X(SHARE_TILES, "share-tiles", "blocks of lanes share tiles of products, where a machine has memory for that")      \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
+    X(SPLIT_ROWS, "split-rows", "rows of many edges are summed in parts, where groups of lanes each take a row")       \
     X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
     X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \
     X(PREFETCH, "prefetch", "rows that edges gather from beyond the caches are asked for some edges ahead")            \

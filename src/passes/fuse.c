@@ -503,7 +503,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     if (opt && opt->eager) z.off = ~(gn_switches)0;
     z.mark[0] = GN_NEW_N(a, uint32_t, n);
     z.mark[1] = GN_NEW_N(a, uint32_t, n);
-    fu_choose_places(a, f, z.off);
+    fu_choose_places(a, f, z.off, opt && opt->lanes);
     z.floating = GN_NEW_N(a, bool, n);
     z.settled = GN_NEW_N(a, uint32_t, n);
     uint32_t real = 0;

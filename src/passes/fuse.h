@@ -36,6 +36,7 @@ typedef struct region {
 
 typedef struct fu_options {
     bool eager;      /* an operator a kernel: nothing inline but constants and what has no loop of its own */
+    bool lanes;      /* each lane computes scalars for itself: those of many instructions are stored */
     gn_switches off; /* decisions that are switched off */
 } fu_options;
 
@@ -82,8 +83,8 @@ typedef struct fusion {
     GN_VEC(fu_reader) readers;
 } fusion;
 
-/* fuse_place.c: sets place and uses. */
-void fu_choose_places(gn_arena *a, fusion *f, gn_switches off);
+/* fuse_place.c: sets place and uses; lanes: see fu_options. */
+void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes);
 
 /* fuse_sink.c: values that only one later region reads move there, where that is less to store. */
 void gn_fuse_sink(gn_arena *a, fusion *f);

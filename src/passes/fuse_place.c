@@ -7,6 +7,7 @@ typedef struct placing {
     const gir_program *p;
     gn_arena *arena;
     gn_switches off;
+    bool lanes;    /* fu_options */
     bool *dropper; /* by value: masks of nothing but a select that is stored */
 } placing;
 
@@ -63,6 +64,27 @@ static bool keep_edge_value(const placing *z, gir_id v)
     return n->op == GIR_MATMUL || n->op == GIR_SCATTER; /* into a space that is another graph's edges */
 }
 
+/* Powers of doubles are hundreds of instructions. */
+static bool takes_powers(const placing *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    if (n->type.space || n->type.is_graph || n->type.elem != GN_F64 || fu_elems(z->p, v) != 1) return false;
+    if (n->op == GIR_POW) return true;
+    for (int k = 0; k < n->n_in; k++)
+        if (takes_powers(z, gir_in(z->p, v, k))) return true;
+    return false;
+}
+
+/* A number in single precision that comes of wide arithmetic, as an optimizer's corrections do: where lanes share a loop,
+ * every one of them would compute it, in every loop that reads it. */
+static bool keep_scalar(const placing *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    if (!z->lanes || n->op != GIR_CAST || n->type.elem != GN_F32 || !gn_is_on(z->off, GN_DO_STORE_SCALARS))
+        return false;
+    return takes_powers(z, gir_in(z->p, v, 0));
+}
+
 static fu_place place_of(const placing *z, gir_id v)
 {
     const gir_program *p = z->p;
@@ -86,7 +108,8 @@ static fu_place place_of(const placing *z, gir_id v)
     if (n->op == GIR_CARRY || n->op == GIR_UNCARRY) return FU_REAL;
     if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE || n->op == GIR_TAKE) return FU_INLINE;
     if (n->type.space && fu_is_edge_space(p, n->type.space)) return keep_edge_value(z, v) ? FU_REAL : FU_INLINE;
-    if (n->type.space == 0 && fu_elems(p, v) == 1 && cls == GIR_CLASS_MAP) return FU_INLINE;
+    if (n->type.space == 0 && fu_elems(p, v) == 1 && cls == GIR_CLASS_MAP)
+        return keep_scalar(z, v) ? FU_REAL : FU_INLINE;
     return FU_REAL;
 }
 
@@ -113,9 +136,10 @@ static void choose(placing *z)
         if (z->f->place[p->outputs.p[k].value] == FU_INLINE) z->f->place[p->outputs.p[k].value] = FU_REAL;
 }
 
-void fu_choose_places(gn_arena *a, fusion *f, gn_switches off)
+void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes)
 {
-    placing z = {.f = f, .p = f->p, .arena = a, .off = off, .dropper = GN_NEW_N(a, bool, f->p->nodes.n)};
+    placing z = {
+        .f = f, .p = f->p, .arena = a, .off = off, .lanes = lanes, .dropper = GN_NEW_N(a, bool, f->p->nodes.n)};
     count_uses(&z);
     choose(&z);
 }

@@ -76,16 +76,22 @@ int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array)
         const low_buffer *b = &L->out->buffers.p[i];
         if (b->kind == LOW_GRAPH && b->graph == g && b->array == array) return (int)i;
     }
-    static const char *const names[] = {"row_ptr", "col",   "row",   "pos",       "col_ptr", "csc_row", "csc_edge",
-                                        "from",    "image", "value", "csc_value", "cell",    "csc_cell"};
+    static const char *const names[] = {"row_ptr",   "col",          "row",         "pos",        "col_ptr",
+                                        "csc_row",   "csc_edge",     "from",        "image",      "value",
+                                        "csc_value", "cell",         "csc_cell",    "matrix_row", "part_ptr",
+                                        "part_row",  "csc_part_ptr", "csc_part_row"};
+    bool by_dst = array == GN_GRAPH_ROW_PTR || array == GN_GRAPH_PART_PTR;
+    bool by_src = array == GN_GRAPH_COL_PTR || array == GN_GRAPH_CSC_PART_PTR;
     const gir_type *t = gir_type_of(L->p, g);
-    gir_space_id s = array == GN_GRAPH_ROW_PTR ? t->dst : array == GN_GRAPH_COL_PTR ? t->src : t->edge;
+    gir_space_id s = by_dst ? t->dst : by_src ? t->src : t->edge;
     if (array == GN_GRAPH_IMAGE) s = gir_type_of(L->p, gir_in(L->p, g, 0))->edge;
     low_buffer b = {.kind = LOW_GRAPH, .graph = g, .array = array, .elem = L->opt->index, .row_elems = 1};
     if (array == GN_GRAPH_VALUE || array == GN_GRAPH_CSC_VALUE) b.elem = GN_F32;
     if (array == GN_GRAPH_CELL || array == GN_GRAPH_CSC_CELL) b.elem = GN_I64;
     b.size = rows_size(L, s, 1);
-    b.size.plus = array == GN_GRAPH_ROW_PTR || array == GN_GRAPH_COL_PTR;
+    if (array == GN_GRAPH_PART_ROW || array == GN_GRAPH_CSC_PART_ROW)
+        b.size = (low_size){.coef = 1, .sym = low_sym_of(L, s, GN_PART_EDGES)};
+    b.size.plus = by_dst || by_src;
     b.name = gn_arena_printf(L->arena, "g%u_%s", g, names[array]);
     return add_buffer(L, b);
 }

@@ -31,6 +31,7 @@ typedef struct low_schedule {
     int64_t rows_at_once; /* ROWS: rows whose work is done step by step for all of them */
     int64_t edge_sums;    /* vectors of sums over edges that are under way at once: hides the latency of additions */
     int64_t edge_cost;    /* of a message, up to which the latency of the sum is what a loop over edges waits for */
+    bool split;           /* ROWS: rows of many edges are summed in parts (GN_PART_EDGES), by kernels of their own */
     int64_t ahead;        /* ROWS: rows that edges gather are prefetched so many edges ahead; 0: not at all */
     int64_t block_cols;   /* GEMM, INNER, where lanes share tiles: columns of a block; its rows are block_rows */
     int64_t block_depth;  /* and terms of the sums at a time; 0: they do not */
@@ -85,6 +86,7 @@ typedef struct lowered {
 typedef struct low_hint {
     const char *name; /* of the graph or of the input */
     int64_t n_src, n_dst, n_edge;
+    int64_t max_in, max_out; /* the largest degrees; 0: not known */
 } low_hint;
 
 typedef struct low_options {

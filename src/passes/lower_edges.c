@@ -2,7 +2,10 @@
  *
  * Sums that do not depend on each other share a pass, a loop over the row's edges.  A sum of many short messages waits
  * for its own last addition; so the loop takes `edge_ways` edges at once, each into accumulators of its own, which are
- * added as a binary tree when the loop is over, and the edges left over go into the first. */
+ * added as a binary tree when the loop is over, and the edges left over go into the first.
+ *
+ * Where rows of many edges are split (lower_parts.c) the loop has no trips for those, and another adds what their parts came
+ * to, in order. */
 #include "passes/lower_impl.h"
 
 enum { MAX_WAYS = 4 };
@@ -10,7 +13,9 @@ enum { MAX_WAYS = 4 };
 typedef struct edge_pass {
     const int *pass;        /* by member: the pass that computes it */
     int number;             /* of this pass */
-    kir_id lo, hi, count;   /* its edges */
+    kir_id count;           /* edges of the row */
+    kir_id lo, hi;          /* those that are walked; lo 0: none */
+    kir_id first, end;      /* parts whose sums are added; first 0: none */
     int ways;               /* edges at once */
     kir_id *tile[MAX_WAYS]; /* by member: its accumulators; 0: not of this pass */
 } edge_pass;
@@ -25,7 +30,7 @@ void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value)
 }
 
 /* The same value for every edge: its sum is a product with the number of edges, without a loop. */
-static bool edge_constant(const lower *L, gir_id v) { return gir_at(L->p, v)->op == GIR_CONST; }
+bool low_edge_constant(const lower *L, gir_id sum) { return gir_at(L->p, gir_in(L->p, sum, 1))->op == GIR_CONST; }
 
 static void scatter_constant(lower *L, gir_id v, kir_id count)
 {
@@ -68,7 +73,7 @@ static int ways_of(lower *L, const edge_pass *z)
     int64_t lanes = L->opt->limits.lanes > 0 ? L->opt->limits.lanes : 4, vectors = 0;
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
-        if (z->pass[m] != z->number || edge_constant(L, gir_in(L->p, v, 1))) continue;
+        if (z->pass[m] != z->number || low_edge_constant(L, v)) continue;
         if (low_cost(L, gir_in(L->p, v, 1)) > (float)L->sched.edge_cost) return 1;
         vectors += (fu_elems(L->p, v) + lanes - 1) / lanes;
     }
@@ -83,7 +88,7 @@ static void begin_accumulators(lower *L, edge_pass *z)
     for (int w = 0; w < z->ways; w++) z->tile[w] = GN_NEW_N(L->arena, kir_id, r->members.n);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
-        if (z->pass[m] != z->number || edge_constant(L, gir_in(L->p, v, 1))) continue;
+        if (z->pass[m] != z->number || low_edge_constant(L, v)) continue;
         for (int w = 0; w < z->ways; w++) {
             z->tile[w][m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), fu_elems(L->p, v));
             low_fill_tile(L, z->tile[w][m], fu_elems(L->p, v),
@@ -197,7 +202,8 @@ static void all_edges(lower *L, const edge_pass *z)
 {
     kir_id end = z->hi, rest = 0;
     if (z->ways > 1) {
-        rest = low_int(L, KIR_IMOD, z->count, low_iconst(L, z->ways));
+        kir_id count = low_int(L, KIR_ISUB, z->hi, z->lo);
+        rest = low_int(L, KIR_IMOD, count, low_iconst(L, z->ways));
         end = low_int(L, KIR_ISUB, z->hi, rest);
     }
     kir_id e = low_open(L, z->lo, end, z->ways, KIR_SERIAL, KIR_REDUCE);
@@ -209,31 +215,110 @@ static void all_edges(lower *L, const edge_pass *z)
     low_close(L);
 }
 
+/* Parts from `at` on, `n` of them, into the accumulators of member m: loads first, so that they are under way together. */
+static void take_parts(lower *L, const edge_pass *z, uint32_t m, kir_id at, int n)
+{
+    enum { MOST = 4 };
+    gir_id v = L->r->members.p[m];
+    int64_t elems = fu_elems(L->p, v);
+    int b = low_kernel_buffer(L, L->parts[m], KIR_READ);
+    kir_id base = low_int(L, KIR_IMUL, at, low_iconst(L, elems)), x[MOST];
+    kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    for (int k = 0; k < n; k++) {
+        kir_id from = low_int(L, KIR_IADD, base, low_iconst(L, k * elems));
+        x[k] = kir_load(L->k, low_at(L), b, low_int(L, KIR_IADD, from, j));
+    }
+    for (int k = 0; k < n; k++) kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[1], z->tile[0][m], j, x[k]);
+    if (elems > 1) low_close(L);
+}
+
+static void all_parts(lower *L, const edge_pass *z)
+{
+    enum { TOGETHER = 4 };
+    kir_id count = low_int(L, KIR_ISUB, z->end, z->first);
+    kir_id end = low_int(L, KIR_ISUB, z->end, low_int(L, KIR_IMOD, count, low_iconst(L, TOGETHER)));
+    for (int n = TOGETHER; n >= 1; n -= TOGETHER - 1) {
+        kir_id at = low_open(L, n > 1 ? z->first : end, n > 1 ? end : z->end, n, KIR_SERIAL, KIR_REDUCE);
+        for (uint32_t m = 0; m < L->r->members.n; m++)
+            if (z->tile[0][m]) take_parts(L, z, m, at, n);
+        low_close(L);
+    }
+}
+
+/* What a part came to, to memory. */
+static void store_part(lower *L, const edge_pass *z, kir_id part)
+{
+    for (uint32_t m = 0; m < L->r->members.n; m++) {
+        if (!z->tile[0][m]) continue;
+        int64_t elems = fu_elems(L->p, L->r->members.p[m]);
+        if (z->ways > 1) join_ways(L, z, m);
+        int b = low_kernel_buffer(L, L->parts[m], KIR_WRITE);
+        kir_id base = low_int(L, KIR_IMUL, part, low_iconst(L, elems));
+        kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+        kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, base, j), kir_tload(L->k, low_at(L), z->tile[0][m], j));
+        if (elems > 1) low_close(L);
+    }
+}
+
+/* Returns whether the pass has sums that need a loop; their accumulators are declared and what they have to take is in. */
+static bool accumulate_all(lower *L, edge_pass *z)
+{
+    bool any = false;
+    z->ways = z->lo ? ways_of(L, z) : 1;
+    begin_accumulators(L, z);
+    for (uint32_t m = 0; m < L->r->members.n; m++) any = any || z->tile[0][m];
+    if (any && z->lo) all_edges(L, z);
+    if (any && z->first) all_parts(L, z);
+    return any;
+}
+
 static void pass_over_edges(lower *L, edge_pass *z)
 {
     const region *r = L->r;
     for (uint32_t m = 0; m < r->members.n; m++)
-        if (z->pass[m] == z->number && edge_constant(L, gir_in(L->p, r->members.p[m], 1)))
+        if (z->pass[m] == z->number && low_edge_constant(L, r->members.p[m]))
             scatter_constant(L, r->members.p[m], z->count);
-    z->ways = ways_of(L, z);
-    begin_accumulators(L, z);
-    bool any = false;
-    for (uint32_t m = 0; m < r->members.n; m++) any = any || z->tile[0][m];
-    if (!any) return;
-    all_edges(L, z);
-    finish_accumulators(L, z);
+    if (accumulate_all(L, z)) finish_accumulators(L, z);
+}
+
+/* What an array of the region's graph says of L->row, and of the row behind it. */
+static void row_range(lower *L, gn_graph_array by_dst, gn_graph_array by_src, kir_id *lo, kir_id *hi)
+{
+    const region *r = L->r;
+    int ptr = low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? by_dst : by_src);
+    *lo = low_load(L, ptr, L->row.row);
+    *hi = low_load(L, ptr, low_int(L, KIR_IADD, L->row.row, low_iconst(L, 1)));
 }
 
 void low_edge_passes(lower *L, const int *pass, int passes)
 {
-    const region *r = L->r;
-    if (!r->graph) return;
-    int ptr = low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR);
-    kir_id lo = low_load(L, ptr, L->row.row);
-    kir_id hi = low_load(L, ptr, low_int(L, KIR_IADD, L->row.row, low_iconst(L, 1)));
+    if (!L->r->graph) return;
+    kir_id lo, hi, first = 0, end = 0;
+    row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &lo, &hi);
     kir_id count = low_int(L, KIR_ISUB, hi, lo);
+    if (L->parts) {
+        row_range(L, GN_GRAPH_PART_PTR, GN_GRAPH_CSC_PART_PTR, &first, &end);
+        hi = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, first, end), lo, hi);
+    }
     for (int n = 1; n <= passes; n++) {
-        edge_pass z = {.pass = pass, .number = n, .lo = lo, .hi = hi, .count = count};
+        edge_pass z = {.pass = pass, .number = n, .lo = lo, .hi = hi, .count = count, .first = first, .end = end};
         pass_over_edges(L, &z);
     }
+}
+
+void low_edge_part(lower *L, const int *pass, int number, kir_id part)
+{
+    kir_id lo, hi, first, end;
+    row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &lo, &hi);
+    row_range(L, GN_GRAPH_PART_PTR, GN_GRAPH_CSC_PART_PTR, &first, &end);
+    kir_id count = low_int(L, KIR_ISUB, hi, lo), one = low_iconst(L, 1), edges = low_iconst(L, GN_PART_EDGES);
+    for (int n = 1; n < number; n++) {
+        edge_pass z = {.pass = pass, .number = n, .count = count, .first = first, .end = end};
+        pass_over_edges(L, &z);
+    }
+    kir_id from = low_int(L, KIR_IADD, lo, low_int(L, KIR_IMUL, low_int(L, KIR_ISUB, part, first), edges));
+    kir_id last = kir_bin(L->k, low_at(L), KIR_IEQ, low_int(L, KIR_IADD, part, one), end);
+    kir_id to = kir_select(L->k, low_at(L), last, hi, low_int(L, KIR_IADD, from, edges));
+    edge_pass z = {.pass = pass, .number = number, .lo = from, .hi = to, .count = count};
+    if (accumulate_all(L, &z)) store_part(L, &z, part);
 }

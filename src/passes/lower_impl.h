@@ -1,6 +1,7 @@
 /* What the files of the lowering share.  lower.c: buffers and launches; lower_level.c: levels and
  * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
- * lower_edges.c: passes over the edges of a row; lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and
+ * lower_edges.c: passes over the edges of a row; lower_parts.c: over parts of rows of many edges;
+ * lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and
  * INNER regions, on lower_dense.c. */
 #ifndef GN_PASSES_LOWER_IMPL_H
 #define GN_PASSES_LOWER_IMPL_H
@@ -96,6 +97,7 @@ typedef struct lower {
     GN_VEC(held) tiles;
     where row; /* of the region's rows */
     row_block block;
+    const int *parts;       /* by member: buffer of its sums over parts of rows, -1 none; NULL: rows are not split */
     bool *supposed, *alive; /* by value: see lower_versions.c; NULL: nothing is supposed, everything is */
     where edge;             /* of the current edge in a pass over edges; space 0: none */
     kir_id far;             /* its end that is not the row; 0: none, or nobody asks what is read there */
@@ -164,6 +166,21 @@ gn_elem low_member_elem(const lower *L, gir_id v);
 void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value);
 /* The passes 1..passes over the edges of L->row; pass: by member of the region, the pass that computes it. */
 void low_edge_passes(lower *L, const int *pass, int passes);
+/* One pass over the edges of one part of L->row, and what comes of it to the buffers of L->parts. */
+void low_edge_part(lower *L, const int *pass, int number, kir_id part);
+bool low_edge_constant(const lower *L, gir_id sum); /* the same value for every edge: a sum without a loop */
+
+/* lower_parts.c: kernels that sum over the edges of rows of many edges, part by part, before the rows' own kernel takes those
+ * sums together in order. */
+typedef struct low_passes { /* over edges; of a version that supposes that scalars hold, too */
+    const int *pass;        /* by member, from 1 */
+    int n;
+    int n_scalars;
+    const gir_id *scalar;
+    const int *first_pass;
+    int first_n;
+} low_passes;
+void low_parts(lower *L, const low_passes *z);
 
 /* lower_rows.c, lower_gemm.c, lower_inner.c, lower_dense.c */
 void low_rows(lower *L);

@@ -299,6 +299,7 @@ void low_rows(lower *L)
 {
     const region *r = L->r;
     rows_plan z = plan_rows(L);
+    low_parts(L, &(low_passes){z.pass, z.passes, z.n_scalars, z.scalar, z.first_pass, z.first_passes});
     low_begin(L, "rows");
     if (r->space == 0) {
         L->row = (where){.space = 0, .row = low_iconst(L, 0), .level = 0};

@@ -74,6 +74,15 @@ static int64_t edges_ahead(const low_options *opt, const fusion *f, const region
     return ahead < LEAST ? LEAST : ahead > MOST ? MOST : ahead;
 }
 
+/* Are there rows of so many edges that they are split?  For back ends whose groups of lanes each take a row; a CPU's workers
+ * share rows out by their edges. */
+static bool splits_rows(const low_options *opt, const fusion *f, const region *r)
+{
+    const low_hint *h = r->graph ? hint_of(opt, f->p, r->graph) : NULL;
+    if (!h || r->kind != RG_ROWS || !opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_SPLIT_ROWS)) return false;
+    return (r->end == GIR_DST ? h->max_in : h->max_out) >= 2 * GN_PART_EDGES;
+}
+
 typedef struct chain {
     const fusion *f;
     int region;
@@ -154,6 +163,7 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
     int64_t edges = row_edges(opt, p, r);
     s.edge_sums = edges < 12 ? 1 : edges < 24 ? 2 : 4;
     s.ahead = r->kind == RG_ROWS ? edges_ahead(opt, f, r) : 0;
+    s.split = splits_rows(opt, f, r);
     if (limits->shared_bytes) lanes_are_many(&s);
     if (r->kind == RG_GEMM || r->kind == RG_INNER) low_schedule_dense(opt, p, r, &s);
     return s;

@@ -43,6 +43,7 @@ static void set(low_schedule *s, low_field f, int64_t value)
     case LOW_FIELD_EDGE_SUMS: s->edge_sums = value; break;
     case LOW_FIELD_EDGE_COST: s->edge_cost = value; break;
     case LOW_FIELD_AHEAD: s->ahead = value; break;
+    case LOW_FIELD_SPLIT: s->split = value != 0; break;
     case LOW_FIELD_COUNT: break;
     }
 }

@@ -23,6 +23,7 @@ enum { LOW_ROWS = 1 << RG_ROWS, LOW_FLAT = 1 << RG_FLAT, LOW_GEMM = 1 << RG_GEMM
     X(EDGE_SUMS, edge_sums, LOW_ROWS, 1, 16, "vectors of sums over edges under way at once")                           \
     X(EDGE_COST, edge_cost, LOW_ROWS, 0, 1000, "cost of a message up to which several edges are taken at once")        \
     X(AHEAD, ahead, LOW_ROWS, 0, 256, "edges ahead of which gathered rows are prefetched")                             \
+    X(SPLIT, split, LOW_ROWS, 0, 1, "rows of many edges are summed in parts")                                          \
     X(PACK, pack, LOW_GEMM, 0, 2, "where the right operand is packed: 0 not, 1 before all rows, 2 by panel")           \
     X(SWAP, swap, LOW_INNER, 0, 1, "lanes run over the left operand's columns")
 

@@ -79,6 +79,8 @@ ROOMS = (
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
     ("src/passes/tuning", (("test_tuning", {}), *QUICK), False),
     ("src/passes/lower_block", (("test_cuda_products", {}), some("test_cuda_forward", 64), *QUICK), False),
+    ("src/passes/lower_parts", (some("test_cuda_forward", 64), some("test_cuda_gradient", 64), *QUICK), False),
+    ("src/passes/lower_edges", (*QUICK, some("test_cuda_forward", 64), *LONG), False),
     ("src/passes/lower_versions", (("test_attention", {}), *QUICK, *LONG), False),
     ("src/passes/lower_rows", (*QUICK, ("test_attention", {}), *LONG), False),
     ("src/passes/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),

@@ -16,6 +16,7 @@ typedef struct random_gir_options {
     bool one_type; /* no floats of other types, no integers but i32 and i64 */
     bool backward; /* a loss over all results, its gradients, and updates of states */
     int max_nodes; /* of the data; 0: 40 */
+    int hub;       /* so many edges more into the first node of a graph, and as many out of the last */
 } random_gir_options;
 
 gir_program *random_gir(gn_arena *a, uint64_t seed, const random_gir_options *opt); /* opt may be NULL */

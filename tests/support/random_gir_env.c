@@ -17,7 +17,8 @@ static int64_t node_count(gen *z, int most)
 static gir_coo *random_graph(gen *z, int64_t n_src, int64_t n_dst)
 {
     int64_t most = n_src && n_dst ? rnd(z, 8) == 0 ? 0 : 1 + rnd(z, (uint32_t)(3 * (n_src + n_dst))) : 0;
-    int64_t *src = GN_NEW_N(z->a, int64_t, most), *dst = GN_NEW_N(z->a, int64_t, most);
+    int64_t hub = z->opt && n_src && n_dst ? z->opt->hub : 0, all = most + 2 * hub;
+    int64_t *src = GN_NEW_N(z->a, int64_t, all + 1), *dst = GN_NEW_N(z->a, int64_t, all + 1);
     uint32_t shape = rnd(z, 4);
     for (int64_t e = 0; e < most; e++) {
         src[e] = rnd(z, (uint32_t)(shape == 1 ? (n_src + 1) / 2 : n_src));
@@ -26,7 +27,11 @@ static gir_coo *random_graph(gen *z, int64_t n_src, int64_t n_dst)
         if (n_src == n_dst && chance(z, 10)) src[e] = dst[e];
         if (e > 0 && chance(z, 10)) src[e] = src[e - 1], dst[e] = dst[e - 1];
     }
-    return gir_coo_new(z->a, n_src, n_dst, most, src, dst);
+    for (int64_t e = most; e < all; e++) {
+        src[e] = e < most + hub ? rnd(z, (uint32_t)n_src) : n_src - 1;
+        dst[e] = e < most + hub ? 0 : rnd(z, (uint32_t)n_dst);
+    }
+    return gir_coo_new(z->a, n_src, n_dst, all, src, dst);
 }
 
 static double element(gen *z, const gir_type *t, const char *name)

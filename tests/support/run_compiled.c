@@ -183,7 +183,7 @@ static const low_hint *hints_for(gn_arena *a, const gir_program *p, int64_t edge
     for (gir_id v = 1; v < p->nodes.n; v++) {
         gir_op op = (gir_op)gir_at(p, v)->op;
         if (op == GIR_GRAPH || op == GIR_INPUT)
-            h[(*n)++] = (low_hint){gir_at(p, v)->attr.name, ROWS, ROWS, ROWS * edges_a_row};
+            h[(*n)++] = (low_hint){gir_at(p, v)->attr.name, ROWS, ROWS, ROWS * edges_a_row, ROWS, ROWS};
     }
     return h;
 }
@@ -191,7 +191,8 @@ static const low_hint *hints_for(gn_arena *a, const gir_program *p, int64_t edge
 static gn_status *lower_variant(run_case *c, variant *z)
 {
     gn_compile_options o = {.index = GN_I32};
-    if (z->mode->split) o.hints = hints_for(c->arena, c->p, z->mode->cpu ? 3 : 100, &o.n_hints);
+    bool gpu = z->mode->cuda && !z->mode->cpu_loops; /* then rows are split where there are many edges */
+    if (z->mode->split || gpu) o.hints = hints_for(c->arena, c->p, z->mode->cpu ? 3 : 100, &o.n_hints);
     pass_check check = {.c = c};
     o.pass =
         (gn_pass_options){.limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
@@ -200,7 +201,6 @@ static gn_status *lower_variant(run_case *c, variant *z)
     if (z->mode->some) o.pass.without = some_of(c->p);
     o.code =
         (gn_codegen_options){.off = o.pass.without.decisions, .opt_level = z->mode->eager ? 0 : 1, .cpu = z->mode->cpu};
-    bool gpu = z->mode->cuda && !z->mode->cpu_loops;
     gn_limits limits = gpu ? gn_cuda_limits() : gn_cpu_limits(z->mode->cpu);
     if (z->mode->small) {
         limits.l1_bytes = 64;

@@ -272,6 +272,31 @@ START_TEST(picks)
 }
 END_TEST
 
+/* Rows of two parts and more: how many parts, of which rows, from either end. */
+START_TEST(parts)
+{
+    enum { P = GN_PART_EDGES, N = 5, EDGES = 2 * P - 1 + 3 * P + 5 + 2 * P, ROOM = (EDGES + P - 1) / P };
+    static const int degree[N] = {2 * P - 1, 0, 3 * P + 5, 0, 2 * P};
+    static const int32_t ptr[N + 1] = {0, 0, 0, 3, 3, 5}, row[ROOM] = {2, 2, 2, 4, 4};
+    int64_t one[EDGES], other[EDGES];
+    int n = 0;
+    for (int v = 0; v < N; v++)
+        for (int k = 0; k < degree[v]; k++, n++) one[n] = v, other[n] = k % N;
+    for (int by_source = 0; by_source < 2; by_source++) {
+        gn_graph_array first = by_source ? GN_GRAPH_CSC_PART_PTR : GN_GRAPH_PART_PTR;
+        gn_graph_array of = by_source ? GN_GRAPH_CSC_PART_ROW : GN_GRAPH_PART_ROW;
+        gn_graph *g;
+        ok(gn_graph_from_coo(N, N, EDGES, by_source ? one : other, by_source ? other : one, &g));
+        ok(gn_graph_require(g, 1u << of));
+        ck_assert_int_eq(gn_graph_array_count(g, first), N + 1);
+        ck_assert_int_eq(gn_graph_array_count(g, of), ROOM);
+        ck_assert_mem_eq(g->array[first], ptr, sizeof ptr);
+        ck_assert_mem_eq(g->array[of], row, sizeof row);
+        gn_graph_free(g);
+    }
+}
+END_TEST
+
 /* Of a pattern whose rows are picked: values, and places in the whole matrix, in both orders. */
 START_TEST(picks_of_patterns)
 {
@@ -374,4 +399,4 @@ START_TEST(out_of_memory)
 END_TEST
 
 RUN_SUITE("runtime derive", small_graphs, random_graphs, large_graphs, the_last_dropped_loop_gives_its_value, chains,
-          picks, picks_of_patterns, picks_that_do_not_fit, ends_must_be_one_space, out_of_memory)
+          picks, picks_of_patterns, parts, picks_that_do_not_fit, ends_must_be_one_space, out_of_memory)
