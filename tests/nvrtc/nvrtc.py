@@ -16,7 +16,11 @@ import sys
 MODES = ("default", "eager")
 ARCHS = ("sm_80", "sm_90")
 # Wide features are other kernels than the narrow ones of the built-in graph, and rows of many edges are split.
-DATA = {"": None, "wide": "synthetic:nodes=300,edges=1500,features=96,classes=10", "hubs": "synthetic:nodes=2000,edges=60000,features=24,classes=10,exponent=1.8"}
+DATA = {
+    "": None,
+    "wide": "synthetic:nodes=300,edges=1500,features=96,classes=10",
+    "hubs": "synthetic:nodes=2000,edges=60000,features=24,classes=10,exponent=1.8",
+}
 KERNEL = re.compile(r"^  (\S+) +(\d+) threads, +(\d+) an iteration, +(\d+) registers, +(\d+) bytes shared(.*)$", re.M)
 MOST_SHARED = 48 * 1024
 GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden.txt")
@@ -127,6 +131,8 @@ def main():
         for mode in MODES:
             for arch in o.arch or ARCHS:
                 for data in DATA:
+                    if data == "hubs" and (mode, arch) != (MODES[0], ARCHS[-1]):
+                        continue
                     errors += check(o.gnnc, model, mode, arch, data, found)
     version = version_of(o.gnnc)
     if o.record and not errors:

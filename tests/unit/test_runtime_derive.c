@@ -286,7 +286,8 @@ START_TEST(parts)
         gn_graph_array first = by_source ? GN_GRAPH_CSC_PART_PTR : GN_GRAPH_PART_PTR;
         gn_graph_array of = by_source ? GN_GRAPH_CSC_PART_ROW : GN_GRAPH_PART_ROW;
         gn_graph *g;
-        ok(gn_graph_from_coo(N, N, EDGES, by_source ? one : other, by_source ? other : one, &g));
+        const int64_t *src = by_source ? one : other, *dst = by_source ? other : one;
+        ok(gn_graph_from_coo(GN_I32, N, N, EDGES, GN_I64, src, dst, &g));
         ok(gn_graph_require(g, 1u << of));
         ck_assert_int_eq(gn_graph_array_count(g, first), N + 1);
         ck_assert_int_eq(gn_graph_array_count(g, of), ROOM);
