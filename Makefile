@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 60
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
 .PHONY: mutate nvrtc-wheel test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
-        bench bench-quick bench-ablation bench-peers bench-programs \
+        bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
         setup-build setup-test setup-check
 
 all: setup-build build/build.ninja
@@ -104,6 +104,9 @@ bench-quick: bench-programs
 	$(RACE) --install --quick
 bench-ablation: bench-programs
 	$(RACE) --ablation --out bench/results/ablation
+# What a search finds beside what rules choose, on the data of the race up to Physics; ten minutes.
+bench-tuned: all
+	python3 bench/tuned.py --gnnc build/gnnc $(if $(BENCH_DATA),--data-root '$(BENCH_DATA)') $(BENCH_ARGS) $(patsubst %,'%',$(BENCH))
 bench-peers:
 	@$(SETUP) build bench
 	$(RACE) --install-only

@@ -68,6 +68,7 @@ typedef struct duel {
     double a_us, b_us; /* medians */
     double ratio;      /* median of b / a */
     double noise;      /* of that */
+    double least;      /* that b must gain to have won, as a part */
 } duel;
 enum { TUNE_DUEL_MS = 30 };
 duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms);

@@ -5,7 +5,7 @@
  * travel along the edges.  It also brings a product to sparse features, where it costs their non-zeros only (sparsify).
  * Anything linear in rows is looked through: sums over edges, scaling by a number a row, sums of two such values.
  * Declines where the aggregate is used elsewhere too, where the product would be done once an edge, and where the
- * aggregate is the same in every run and so is computed once only (aggregate_first). */
+ * aggregate, or a sum over edges in it, is the same in every run and so is computed once only (aggregate_first). */
 #include "passes/passes.h"
 
 enum { MAX_DEPTH = 32 };
@@ -51,6 +51,9 @@ static gir_id rescaled(mover *z, gir_id v, int64_t n)
     return gir_broadcast(z->to, s, &t);
 }
 
+/* Of sparse rows it is not: their product costs their non-zeros only, a sum of them is dense. */
+static bool computed_once(const mover *z, gir_id v) { return z->fixed[v] && !z->sparse[v]; }
+
 static bool movable(mover *z, gir_id v, bool *sums, int depth);
 
 static bool look(mover *z, gir_id v, bool *sums, int depth)
@@ -62,7 +65,7 @@ static bool look(mover *z, gir_id v, bool *sums, int depth)
     bool sole = depth == 0 || z->uses[v] == 1;
     switch ((gir_op)n->op) {
     case GIR_SCATTER:
-        if (n->attr.i[1] != GIR_SUM || !sole) return !on_edges;
+        if (n->attr.i[1] != GIR_SUM || !sole || computed_once(z, v)) return !on_edges;
         if (!movable(z, gir_in(p, v, 1), sums, depth + 1)) return true;
         *sums = true;
         return true;
@@ -155,7 +158,7 @@ static gir_id move_product(mover *z, gir_id v)
     const gir_type *ta = gir_type_of(p, a);
     bool sums = false;
     if (n->attr.i[0] || n->attr.i[1] || !ta->space || ta->rank != 1 || n->type.dim[0] >= ta->dim[0]) return 0;
-    if (z->fixed[a] && !z->sparse[a]) return 0;
+    if (computed_once(z, a)) return 0;
     z->product++;
     if (z->uses[a] != 1 || !movable(z, a, &sums, 0) || !sums) return 0;
     return moved(z, a, z->map[w], n->type.dim[0], 0);
