@@ -96,11 +96,11 @@ def report(results):
         for program in PROGRAMS:
             before, after, ratio, error, bad = judged(cell[program])
             record = cell[program]["record"]
-            taken = record["choices"] or "–"
+            taken = [record["choices"]] if record["choices"] else []
             if record["reorder"] != "none":
-                taken += f", order {record['reorder']}"
+                taken.append(f"order {record['reorder']}")
             lines.append(f"| {model}, {NAMES[program]} | {data} | {threads} | {before:.1f} | {after:.1f} | {ratio:.2f} | {error:.3f} | "
-                         f"{record['tried']}{'' if record['finished'] else ' …'} | {record['seconds']:.1f} | {taken} |")
+                         f"{record['tried']}{'' if record['finished'] else ' …'} | {record['seconds']:.1f} | {', '.join(taken) or '–'} |")
             if bad:
                 slower.append(f"{name}, {NAMES[program]}: {ratio:.3f} ± {error:.3f}")
             product += math.log(max(1.0, 1 / ratio))
