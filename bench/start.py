@@ -4,10 +4,12 @@ start.py --gnnc build/gnnc [--data DIR/cora] [--model samples/gcn.gnn] [--repeat
 
 Cold: GNNC_CACHE=0.  First: an empty folder, where kernels are kept.  Warm: all kernels are there.  Times in milliseconds, medians:
 `process` from before the process is started to after its end, `read` reading data and making the graph, `rest` the
-difference, `compile` from the model's text to loaded code, `code` the part of it that looks up, compiles and loads."""
+difference, `compile` from the model's text to loaded code, `code` the part of it that looks up, compiles and loads.  At the end what a
+call takes to find that the guards of a program for these sizes hold."""
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -61,6 +63,9 @@ def main():
     print(f"{'':6}" + "".join(f"{name:>9}" for name in ("process", "read", "rest", "compile", "code")))
     for name, row in rows:
         print(f"{name:6}" + "".join(f"{'-':>9}" if x is None else f"{x:9.2f}" for x in row))
+    explain = [args.gnnc, "explain", args.model, "--dynamic", "false", *(["--data", args.data] if args.data else [])]
+    said = re.search(r"guards: .*", timed(explain, kept | {"GNNC_CACHE": "0"})[1])
+    print(said.group() if said else "no guards")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -88,25 +89,35 @@ def judged(program):
             middle > 1 + max(0.01, 3 * error))
 
 
+def words(record):
+    """What a search took; keys of regions without their digests."""
+    taken = [re.sub(r"(-[0-9a-f]{4})[0-9a-f]*", r"\1", record["choices"])] if record["choices"] else []
+    if record["reorder"] != "none":
+        taken.append(f"order {record['reorder']}")
+    return ", ".join(taken)
+
+
 def report(results):
-    lines = ["| | | threads | default, µs | tuned, µs | times | ± | candidates | s | taken |", "|---|---|---|---|---|---|---|---|---|---|"]
-    slower, product, count = [], 0.0, 0
+    """A row a program, two columns a number of threads; what was taken where it is worth three per cent."""
+    rows, threads, slower, logs = {}, [], [], []
     for name, cell in results["cells"].items():
-        model, data, options, threads = name.split(" ")
+        model, data, options, count = name.split(" ")
+        threads += [count] if count not in threads else []
         for program in PROGRAMS:
-            before, after, ratio, error, bad = judged(cell[program])
-            record = cell[program]["record"]
-            taken = [record["choices"]] if record["choices"] else []
-            if record["reorder"] != "none":
-                taken.append(f"order {record['reorder']}")
-            lines.append(f"| {model}, {NAMES[program]} | {data} | {threads} | {before:.1f} | {after:.1f} | {ratio:.2f} | {error:.3f} | "
-                         f"{record['tried']}{'' if record['finished'] else ' …'} | {record['seconds']:.1f} | {', '.join(taken) or '–'} |")
-            if bad:
-                slower.append(f"{name}, {NAMES[program]}: {ratio:.3f} ± {error:.3f}")
-            product += math.log(max(1.0, 1 / ratio))
-            count += 1
-    worth = math.exp(product / count) if count else 1.0
-    lines += ["", f"{count} programs; tuned is slower beyond noise in {len(slower)}; the best that was found is {100 * (worth - 1):.1f} % faster "
+            before, _, ratio, error, bad = judged(cell[program])
+            rows.setdefault((model, data, program), {})[count] = (before, ratio, error, words(cell[program]["record"]))
+            slower += [f"{name}, {NAMES[program]}: {ratio:.3f} ± {error:.3f}"] if bad else []
+            logs.append(math.log(max(1.0, 1 / ratio)))
+    head = "".join(f" {t} thread{'s' if t != '1' else ''}: default, µs | times |" for t in threads)
+    lines = [f"| | |{head} taken |", "|---|---|" + "---|---|" * len(threads) + "---|"]
+    for (model, data, program), cells in sorted(rows.items(), key=lambda row: (row[0][1], row[0][0], row[0][2])):
+        line = f"| {data} | {model}, {NAMES[program]} |"
+        for t in threads:
+            line += f" {cells[t][0]:.1f} | {cells[t][1]:.2f} ± {cells[t][2]:.2f} |" if t in cells else " | |"
+        taken = [f"{c[3]}" for c in cells.values() if c[1] < 0.97 and c[3]]
+        lines.append(f"{line} {'; '.join(dict.fromkeys(taken))} |")
+    worth = math.exp(statistics.fmean(logs)) if logs else 1.0
+    lines += ["", f"{len(logs)} programs; tuned is slower beyond noise in {len(slower)}; the best that was found is {100 * (worth - 1):.1f} % faster "
               "than the default in the geometric mean."]
     return "\n".join(lines + [f"slower: {line}" for line in slower]), bool(slower) or worth > 1.15
 
