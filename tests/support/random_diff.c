@@ -2,6 +2,7 @@
 
 #include "ir/gir_reduce.h"
 #include "support/run_compiled.h"
+#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <check.h>
@@ -227,17 +228,6 @@ START_TEST(bounds)
 }
 END_TEST
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 int random_diff_cuda(const char *name, const random_gir_options *opt, int n)
 {
     cuda = true;
@@ -251,17 +241,20 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
     programs = n;
     if (more && strncmp(more, "seed=", 5) == 0) only = strtoll(more + 5, NULL, 10);
     if (more && only < 0) programs = atoi(more) > 0 ? atoi(more) : n;
-    TCase *all = tcase_create("set"), *each = tcase_create("batch");
-    tcase_add_test(all, pairs);
-    tcase_add_test(all, bounds);
     int batches = only >= 0 ? 1 : (programs + BATCH - 1) / BATCH;
-    if (SANITIZED && !more)
+    if ((UNDER_ASAN || UNDER_TSAN) && !more)
         batches = (batches + 19) / 20; /* what the compiler does under a sanitizer, not all that it makes */
-    tcase_add_loop_test(each, batch, 0, batches);
-    tcase_set_timeout(all, 600);
-    tcase_set_timeout(each, 600);
     Suite *suite = suite_create(name);
-    if (only < 0 && !cuda) suite_add_tcase(suite, all);
+    if (only < 0 && !cuda) {
+        TCase *all = tcase_create("set");
+        tcase_add_test(all, pairs);
+        tcase_add_test(all, bounds);
+        tcase_set_timeout(all, 600);
+        suite_add_tcase(suite, all);
+    }
+    TCase *each = tcase_create("batch");
+    tcase_add_loop_test(each, batch, 0, batches);
+    tcase_set_timeout(each, 600);
     suite_add_tcase(suite, each);
     return suite_run(suite);
 }
