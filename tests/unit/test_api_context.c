@@ -354,6 +354,69 @@ START_TEST(stages_of_eager_programs)
 }
 END_TEST
 
+/* Graphs made in every way, and one bound to another run, with x by its non-zeros: another size, another program. */
+static gnnc_status *live_graphs(const gnnc_context *c, const gnnc_executable *e, gnnc_state *state)
+{
+    static const int64_t row[] = {0, 1, 3, 3}, src[] = {1, 0, 2}, dst[] = {0, 1, 1}, entry[] = {0, 0, 1, 2};
+    static const int32_t narrow_row[] = {0, 1, 3, 3}, narrow_src[] = {1, 0, 2}, column[] = {4, 0};
+    static float weight[] = {1, 2, 3};
+    int64_t edges = 3;
+    gnnc_graph *g[3] = {NULL, NULL, NULL};
+    gnnc_run *r = NULL;
+    DLTensor out, w = tensor(weight, 1, &edges, kDLFloat, 32);
+    gnnc_status *s = gnnc_graph_from_coo(c, 3, 3, GNNC_INT64, src, dst, &g[0]);
+    if (!s) s = gnnc_graph_from_csr(c, 3, GNNC_INT64, row, src, &g[1]);
+    if (!s) s = gnnc_graph_from_csr(c, 3, GNNC_INT32, narrow_row, narrow_src, &g[2]);
+    if (!s) s = gnnc_run_new(e, state, NULL, &r);
+    if (!s) s = gnnc_run_bind_graph(r, g[1]);
+    if (!s) s = gnnc_run_bind(r, "g.weight", &w);
+    if (!s) s = gnnc_run_bind_csr(r, 3, entry, column, NULL);
+    if (!s) s = gnnc_run_infer(r);
+    if (!s) s = gnnc_run_output(r, "out", &out);
+    for (int k = 0; k < 3; k++) gnnc_graph_free(g[k]);
+    gnnc_run_free(r);
+    return s;
+}
+
+/* States to files and back, and weights by name. */
+static gnnc_status *live_state(gnnc_state *state, const char *dir)
+{
+    char all[64], weights[64];
+    int64_t numbers[16];
+    const char *name;
+    DLTensor view;
+    snprintf(all, sizeof all, "%s/all", dir);
+    snprintf(weights, sizeof weights, "%s/weights", dir);
+    gnnc_status *s = gnnc_state_save(state, all);
+    if (!s) s = gnnc_state_save_weights(state, weights);
+    if (!s) s = gnnc_state_load(state, all);
+    if (!s) s = gnnc_state_load_weights(state, weights);
+    if (!s) s = gnnc_state_weight(state, 0, &name, &view, numbers);
+    if (!s) s = gnnc_state_weight_named(state, name, &view, numbers);
+    return s;
+}
+
+/* What is said of an executable and a run. */
+static gnnc_status *live_texts(const gnnc_executable *e, const gnnc_run *r)
+{
+    static const char *const stage[] = {"ast", "gir", "kir"};
+    gnnc_executable_info about = {.size = sizeof about};
+    gnnc_program_info program = {.size = sizeof program};
+    gnnc_run_info run = {.size = sizeof run};
+    char *text = NULL;
+    gnnc_status *s = NULL;
+    for (int k = 0; k < 3 && !s; k++) {
+        s = gnnc_executable_emit(e, stage[k], &text);
+        gnnc_text_free(text);
+        text = NULL;
+    }
+    if (!s) s = gnnc_executable_explain(e, &text);
+    gnnc_text_free(text);
+    gnnc_executable_describe(e, &about);
+    gnnc_run_describe(r, &run);
+    return s ? s : gnnc_executable_program(e, about.programs - 1, &program);
+}
+
 /* The whole life of everything, in a context whose memory may fail. */
 static gnnc_status *live(const gnnc_context_options *o, const char *stop, world *w)
 {
@@ -363,7 +426,7 @@ static gnnc_status *live(const gnnc_context_options *o, const char *stop, world 
     gnnc_state *state = NULL;
     gnnc_run *r = NULL;
     gnnc_graph *g = NULL;
-    char *text = NULL;
+    char model[64];
     double loss;
     DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32), mask = tensor(w->mask, 1, w->rows, kDLBool, 8),
              weight = tensor(w->w, 1, w->edges, kDLFloat, 32), out;
@@ -377,7 +440,8 @@ static gnnc_status *live(const gnnc_context_options *o, const char *stop, world 
                                .buckets = stop ? "pow2" : NULL,
                                .compile_threads = 1};
     gnnc_status *s = gnnc_context_new(o, &c);
-    if (!s) s = gnnc_module_parse(c, plain, strlen(plain), "m.gnn", &m);
+    snprintf(model, sizeof model, "%s/m.gnn", o->cache_dir);
+    if (!s) s = stop ? gnnc_module_read(c, model, &m) : gnnc_module_parse(c, plain, strlen(plain), "m.gnn", &m);
     if (!s) s = gnnc_compile(m, &co, &e);
     if (!s) s = gnnc_state_new(e, 1, &state);
     if (!s) s = gnnc_run_new(e, state, NULL, &r);
@@ -390,11 +454,9 @@ static gnnc_status *live(const gnnc_context_options *o, const char *stop, world 
     if (!s) s = gnnc_run_infer(r);
     if (!s) s = gnnc_run_output(r, "out", &out);
     if (!s) s = gnnc_run_step(r, &loss);
-    if (!s) s = gnnc_executable_emit(e, "kir", &text);
-    gnnc_text_free(text);
-    text = NULL;
-    if (!s) s = gnnc_executable_explain(e, &text);
-    gnnc_text_free(text);
+    if (!s) s = live_texts(e, r);
+    if (!s && !stop) s = live_graphs(c, e, state);
+    if (!s) s = live_state(state, o->cache_dir);
     gnnc_graph_free(g);
     gnnc_context_free(c);
     gnnc_module_free(m);
@@ -413,6 +475,10 @@ START_TEST(memory)
     world w = make_world(4, 25, 60);
     gnnc_context_options o = {.size = sizeof o, .cache_dir = dir, .allocate = take, .release = give, .user = &p};
     const char *how = _i ? "padded" : NULL;
+    char model[64];
+    snprintf(model, sizeof model, "%s/m.gnn", dir);
+    FILE *f = fopen(model, "w");
+    ck_assert(f && fwrite(plain, 1, strlen(plain), f) == strlen(plain) && fclose(f) == 0);
     ok(live(&o, how, &w));
     ck_assert_msg(p.blocks == 0, "%lld blocks are left", (long long)p.blocks);
     int64_t k = 1;
