@@ -72,23 +72,33 @@ static gir_env env_of(gn_arena *a, const gir_program *p, uint64_t seed, bool man
     return env;
 }
 
+static void need(gn_status *s, int seed, const char *text)
+{
+    ck_assert_msg(!s, "seed %d: %s (%s:%d)\n%s", seed, gn_status_message(s), s->file, s->line, text);
+}
+
 START_TEST(product)
 {
-    const size *s = &sizes[_i % SIZES];
-    for (uint64_t seed = 0; seed < 3; seed++) {
-        gn_arena a;
-        gir_program *p;
-        gn_arena_init(&a);
-        char *text = with_sizes(&a, kinds[_i / SIZES], s);
-        gn_status *status = gir_parse(&a, text, strlen(text), "product", &p);
-        ck_assert_msg(!status, "%s\n%s", gn_status_message(status), text);
-        gir_env env = env_of(&a, p, seed, seed == 2 && _i == OVER_ROWS * SIZES + 1);
-        unsigned modes = 1u << RUN_MODE_COUNT | 8u << RUN_MODE_COUNT;
-        status = run_every_way(p, &env, modes, modes, NULL);
-        ck_assert_msg(!status, "seed %d: %s (%s:%d)\n%s", (int)seed, gn_status_message(status), status->file,
-                      status->line, text);
-        gn_arena_free(&a);
+    enum { SEEDS = 3 };
+    const unsigned modes = 1u << RUN_MODE_COUNT | 8u << RUN_MODE_COUNT;
+    gn_arena a;
+    gir_program *p;
+    run_case *cases[SEEDS];
+    run_code *code;
+    gn_arena_init(&a);
+    char *text = with_sizes(&a, kinds[_i / SIZES], &sizes[_i % SIZES]);
+    need(gir_parse(&a, text, strlen(text), "product", &p), -1, text);
+    for (int seed = 0; seed < SEEDS; seed++) {
+        gir_env env = env_of(&a, p, (uint64_t)seed, seed == 2 && _i == OVER_ROWS * SIZES + 1);
+        need(run_case_new(&a, p, &env, modes, modes, &cases[seed]), seed, text);
     }
+    need(run_compile(&a, SEEDS, cases, &code), -1, text);
+    for (int seed = 0; seed < SEEDS; seed++) {
+        need(run_case_check(cases[seed], NULL), seed, text);
+        run_case_free(cases[seed]);
+    }
+    run_code_free(code);
+    gn_arena_free(&a);
 }
 END_TEST
 

@@ -52,7 +52,7 @@ struct run_case {
 
 struct run_code {
     gn_image *image[RUN_MODE_COUNT];
-    cuda_host *host[RUN_CUDA_MODES];
+    cuda_host *host;
 };
 
 /* Comparing --------------------------------------------------------------------------------------------------------- */
@@ -263,14 +263,15 @@ static gn_status *compile_mode(gn_arena *a, int n, run_case *const *cases, int m
     return gn_compile_code(a, (int)programs.n, programs.p, &o, out, &report);
 }
 
-static gn_status *compile_cuda(gn_arena *a, int n, run_case *const *cases, int mode, cuda_host **out)
+/* Of all modes at once: the C compiler takes long to start, and modes have kernels in common. */
+static gn_status *compile_cuda(gn_arena *a, int n, run_case *const *cases, cuda_host **out)
 {
     GN_VEC(const kir_kernel *) kernels = {0};
     GN_VEC(variant *) users = {0};
     for (int k = 0; k < n; k++)
         for (int v = 0; v < cases[k]->n; v++) {
             variant *z = &cases[k]->v[v];
-            if (!z->code || z->mode != &run_modes[mode]) continue;
+            if (!z->code || !z->mode->cuda) continue;
             GN_PUSH(a, users, z);
             for (int s = 0; s < z->stages; s++) {
                 z->first[s] = (int)kernels.n;
@@ -287,20 +288,18 @@ gn_status *run_compile(gn_arena *a, int n, run_case *const *cases, run_code **ou
 {
     run_code *c = *out = GN_NEW(a, run_code);
     for (int k = 0; k < RUN_MODE_COUNT; k++) GN_TRY(compile_mode(a, n, cases, k, &c->image[k]));
-    for (int k = 0; k < RUN_CUDA_MODES; k++) GN_TRY(compile_cuda(a, n, cases, RUN_MODE_COUNT + k, &c->host[k]));
-    return NULL;
+    return compile_cuda(a, n, cases, &c->host);
 }
 
 void run_code_free(run_code *c)
 {
-    for (int k = 0; c && k < RUN_MODE_COUNT; k++) {
+    if (!c) return;
+    for (int k = 0; k < RUN_MODE_COUNT; k++) {
         gn_image_free(c->image[k]);
         c->image[k] = NULL;
     }
-    for (int k = 0; c && k < RUN_CUDA_MODES; k++) {
-        cuda_host_free(c->host[k]);
-        c->host[k] = NULL;
-    }
+    cuda_host_free(c->host);
+    c->host = NULL;
 }
 
 /* Launch by launch -------------------------------------------------------------------------------------------------- */
