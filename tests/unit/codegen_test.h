@@ -140,6 +140,7 @@ typedef struct test_code {
     kir_kernel *k;
     const char *text;
     cuda_host *host;
+    int number; /* of the host's kernels */
 } test_code;
 
 static inline test_code test_compile(const char *text, const check_options *o)
@@ -168,8 +169,9 @@ static inline void test_ways(const test_code *t, const kir_bound_buffer *start, 
             if (bytes[b]) memcpy(f[b].p, start[b].data, bytes[b]);
             buf[b] = f[b].p;
         }
-        succeeded(cuda_host_launch(t->host, 0, buf, bytes, o->syms, trips(t->k, o->syms), (cuda_order)order, o->seed),
-                  t->text);
+        succeeded(
+            cuda_host_launch(t->host, t->number, buf, bytes, o->syms, trips(t->k, o->syms), (cuda_order)order, o->seed),
+            t->text);
         for (int b = 0; b < n; b++) {
             compare(t->k, b, buf[b], want[b].data, start[b].elems, o->tolerance, name[order], t->text);
             fenced_free(&f[b]);
@@ -261,6 +263,28 @@ static inline void checked(const char *text, const check_options *o)
     test_code t = test_compile(text, o);
     test_run(&t, o);
     test_code_free(&t);
+}
+
+/* Several texts, with options each; the C compiler, which takes long to start, gets the CUDA of all of them at once. */
+static inline void checked_all(int n, const char *const *text, const check_options *o)
+{
+#ifdef CODEGEN_CUDA
+    const kir_kernel **k = GN_NEW_N(&arena, const kir_kernel *, n);
+    test_code *t = GN_NEW_N(&arena, test_code, n);
+    cuda_host *host;
+    for (int i = 0; i < n; i++) {
+        t[i] = (test_code){.k = verified(text[i]), .text = text[i], .number = i};
+        k[i] = t[i].k;
+    }
+    succeeded(cuda_host_compile(n, k, &host), text[0]);
+    for (int i = 0; i < n; i++) {
+        t[i].host = host;
+        test_run(&t[i], &o[i]);
+    }
+    cuda_host_free(host);
+#else
+    for (int i = 0; i < n; i++) checked(text[i], &o[i]);
+#endif
 }
 
 /* The first symbol takes each of the lengths. */

@@ -138,10 +138,13 @@ END_TEST
 START_TEST(op_written_out)
 {
     static const int lengths[] = {1, 3, 7, 16, 45};
+    const char *text[5];
+    check_options o[5];
     for (int i = 0; i < 5; i++) {
-        check_options o = {.syms = {1}, .limit = 100, .tolerance = cases[_i].tolerance, .seed = (uint32_t)i};
-        checked(elementwise(&cases[_i], with_number("#", lengths[i]), "vector"), &o);
+        o[i] = (check_options){.syms = {1}, .limit = 100, .tolerance = cases[_i].tolerance, .seed = (uint32_t)i};
+        text[i] = elementwise(&cases[_i], with_number("#", lengths[i]), "vector");
     }
+    checked_all(5, text, o);
 }
 END_TEST
 
