@@ -95,6 +95,27 @@ static const char perhaps[] =
     "  for %11 in 0 .. 40 step 1 vector none {\n"
     "    %12 = isub 39, %11 %13 = tload f32 %2[%12] %14 = iadd %3, %11 store %q[%14], %13 }}}";
 
+/* Every second element of what lanes left side by side. */
+static const char second[] =
+    "kernel @second (sym n, %x: f32[n * 64] read, %o: f32[n * 32] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %2 = tile f32 64 %3 = imul %1, 64\n"
+    "  for %4 in 0 .. 64 step 1 vector none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  %7 = imul %1, 32\n"
+    "  for %8 in 0 .. 32 step 1 vector none {\n"
+    "    %9 = imul %8, 2 %10 = tload f32 %2[%9] %11 = iadd %7, %8 store %o[%11], %10 }}}";
+
+/* Sums in registers of several chunks, each of its lane alone. */
+static const char chunks[] =
+    "kernel @chunks (sym n, %x: f32[n * 256] read, %o: f32[n * 256] write) {\n"
+    "for %1 in 0 .. n step 1 thread none {\n"
+    "  %2 = tile f32 256 %3 = imul %1, 256\n"
+    "  for %4 in 0 .. 256 step 1 vector none { %5 = iadd %3, %4 %6 = load f32 %x[%5] tstore %2[%4], %6 }\n"
+    "  for %7 in 0 .. 3 step 1 serial reduce { for %8 in 0 .. 256 step 1 vector none {\n"
+    "    %9 = iadd %3, %8 %10 = load f32 %x[%9] tacc sum %2[%8], %10 }}\n"
+    "  for %11 in 0 .. 256 step 1 vector none {\n"
+    "    %12 = tload f32 %2[%11] %13 = iadd %3, %11 store %o[%13], %12 }}}";
+
 /* By way of a buffer. */
 static const char through[] =
     "kernel @through (sym n, %x: f32[n * 40] read, %s: f32[n * 40] read_write, %o: f32[n * 40] write) {\n"
@@ -150,8 +171,8 @@ typedef struct fair {
 } fair;
 
 static const fair as_they_are[] = {{turned, 1},  {block, 1},     {left, 1},    {taken, 3},   {rounds, 2},
-                                   {written, 2}, {sometimes, 2}, {perhaps, 2}, {through, 1}, {twice, 2},
-                                   {over, 2},    {into, 4, 1},   {names, 0}};
+                                   {written, 2}, {sometimes, 2}, {perhaps, 2}, {second, 1},  {chunks, 0},
+                                   {through, 1}, {twice, 2},     {over, 2},    {into, 4, 1}, {names, 0}};
 
 typedef struct fault {
     const char *what, *from, *to;

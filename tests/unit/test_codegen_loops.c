@@ -248,9 +248,13 @@ static const pattern run_time[] = {
      "%3 = iadd %1, 2 %4 = load f32 %x[%3] %5 = fsub f32 %2, %4 store %o[%1], %5 }}",
      0, 0},
     {"from the third on",
+     "kernel @p (sym n, %x: f32[n * 44] read, %o: f32[n * 44] read_write) {\n"
+     "for %1 in 0 .. n step 1 thread none { %2 = imul %1, 44 for %3 in 2 .. 42 step 1 vector none {\n"
+     "%4 = iadd %2, %3 %5 = load f32 %x[%4] store %o[%4], %5 }}}",
+     0, 0},
+    {"every third",
      "kernel @p (sym n, %x: f32[n + 42] read, %o: f32[n + 42] read_write) {\n"
-     "for %1 in 2 .. 42 step 1 vector none { %2 = load f32 %x[%1] store %o[%1], %2 }\n"
-     "for %3 in 0 .. 40 step 3 vector none { %4 = load f32 %x[%3] %5 = fmul f32 %4, 3.0 store %o[%3], %5 }}",
+     "for %1 in 0 .. 40 step 3 vector none { %2 = load f32 %x[%1] %3 = fmul f32 %2, 3.0 store %o[%1], %3 }}",
      0, 0},
     {"one beside what lies together",
      "kernel @p (sym n, %x: f32[n * 40 + 1] read, %o: f32[n * 40] write) {\n"

@@ -74,17 +74,36 @@ START_TEST(shared_memory)
 {
     gn_buf out = {.arena = &arena};
     gn_cuda_geometry g;
-    succeeded(gn_cuda_kernel(verified("kernel @k (sym n, %o: f32[n * 2048] write) {\n"
-                                      "for %1 in 0 .. n step 1 thread none { %2 = tile f32 2048 %3 = imul %1, 2048\n"
-                                      "for %4 in 0 .. 2048 step 1 vector none { tstore %2[%4], 1.0 }\n"
-                                      "for %5 in 0 .. 2048 step 1 vector none { %6 = isub 2047, %5\n"
+    succeeded(gn_cuda_kernel(verified("kernel @k (sym n, %o: f32[n * 4096] write) {\n"
+                                      "for %1 in 0 .. n step 1 thread none { %2 = tile f32 4096 %3 = imul %1, 4096\n"
+                                      "for %4 in 0 .. 4096 step 1 vector none { tstore %2[%4], 1.0 }\n"
+                                      "for %5 in 0 .. 4096 step 1 vector none { %6 = isub 4095, %5\n"
                                       "%7 = tload f32 %2[%6] %8 = iadd %3, %5 store %o[%8], %7 }}}"),
                              "f", NULL, &out, &g),
               "kernel");
     ck_assert_int_gt(g.group, 1);
-    ck_assert_int_eq(g.shared_bytes, 8192 * g.per_block);
+    ck_assert_int_eq(g.shared_bytes, 16384 * g.per_block);
     ck_assert_int_le(g.shared_bytes, 48 * 1024);
     ck_assert_int_eq(g.threads, g.group * g.per_block);
+}
+END_TEST
+
+/* Lanes that would add to one element in the middle of a loop: one lane runs it, for nothing orders them. */
+START_TEST(one_lane)
+{
+    gn_buf out = {.arena = &arena};
+    gn_cuda_geometry g;
+    succeeded(gn_cuda_kernel(verified("kernel @k (sym n, %x: f32[n * 64] read, %o: f32[n * 8] write) {\n"
+                                      "for %1 in 0 .. n step 1 thread none { %2 = tile f32 8 %3 = imul %1, 64\n"
+                                      "for %4 in 0 .. 8 step 1 vector none { tstore %2[%4], 0.0 }\n"
+                                      "for %5 in 0 .. 64 step 1 vector reduce { %6 = iadd %3, %5 %7 = idiv %5, 8\n"
+                                      "%8 = load f32 %x[%6] tacc sum %2[%7], %8 } %9 = imul %1, 8\n"
+                                      "for %10 in 0 .. 8 step 1 vector none { %11 = tload f32 %2[%10]\n"
+                                      "%12 = iadd %9, %10 store %o[%12], %11 }}}"),
+                             "f", NULL, &out, &g),
+              "kernel");
+    ck_assert_int_eq(g.group, 1);
+    ck_assert_int_eq(g.shared_bytes, 0);
 }
 END_TEST
 
@@ -274,6 +293,7 @@ int main(void)
     tcase_add_loop_test(c, refused_kernel, 0, sizeof bad_kernels / sizeof *bad_kernels);
     tcase_add_test(c, arguments);
     tcase_add_test(c, shared_memory);
+    tcase_add_test(c, one_lane);
     tcase_add_test(c, comments);
     tcase_add_test(c, made_of_others_code);
     tcase_add_test(c, any_bytes);
