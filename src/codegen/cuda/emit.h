@@ -53,9 +53,9 @@ typedef struct cu {
     /* writing */
     gn_buf *out;
     int indent;
-    bool wide;          /* in a simple spread loop: `vec` copies of what varies */
-    bool *once;         /* by instruction: of the copies the first alone is needed */
-    kir_id spread;      /* the spread loop at hand */
+    bool wide;        /* in a simple spread loop: `vec` copies of what varies */
+    bool *once;       /* by instruction: of the copies the first alone is needed */
+    kir_id spread;    /* the spread loop at hand */
     cu_touched lanes; /* by spread loops since the group last met */
     cu_touched alone; /* and by what stands outside of them: all lanes read, the first writes */
 } cu;
