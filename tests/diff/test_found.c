@@ -153,28 +153,36 @@ enum { LARGE = sizeof large / sizeof *large };
 
 enum { PROGRAMS = sizeof programs / sizeof *programs, SEEDS = UNDER_ASAN ? 2 : 6 };
 
-static void run(const char *const *it, uint64_t seeds, const random_gir_options *opt)
+/* In the modes of `modes`, code of those of `code`. */
+static void run_seed(const char *const *it, uint64_t seed, const random_gir_options *opt, unsigned modes, unsigned code)
 {
-    for (uint64_t seed = 0; seed < seeds; seed++) {
-        gn_arena a;
-        gir_program *p;
-        gn_arena_init(&a);
-        char *text = gn_arena_printf(&a, "program @found {\n%s}\n", it[1]);
-        gn_status *s = gir_parse(&a, text, strlen(text), "found", &p);
-        ck_assert_msg(!s, "%s: %s", it[0], gn_status_message(s));
-        gir_env env = random_gir_env(&a, p, seed, opt);
-        unsigned all = (1u << RUN_MODE_COUNT) - 1;
-        s = run_every_way(p, &env, all, seed % 3 ? 0 : all, NULL);
-        ck_assert_msg(!s, "%s, seed %d: %s (%s:%d)\n%s", it[0], (int)seed, gn_status_message(s), s->file, s->line,
-                      text);
-        gn_arena_free(&a);
-    }
+    gn_arena a;
+    gir_program *p;
+    gn_arena_init(&a);
+    char *text = gn_arena_printf(&a, "program @found {\n%s}\n", it[1]);
+    gn_status *s = gir_parse(&a, text, strlen(text), "found", &p);
+    ck_assert_msg(!s, "%s: %s", it[0], gn_status_message(s));
+    gir_env env = random_gir_env(&a, p, seed, opt);
+    s = run_every_way(p, &env, modes, code, NULL);
+    ck_assert_msg(!s, "%s, seed %d: %s (%s:%d)\n%s", it[0], (int)seed, gn_status_message(s), s->file, s->line, text);
+    gn_arena_free(&a);
 }
 
-START_TEST(found) { run(programs[_i], SEEDS, NULL); }
+START_TEST(found)
+{
+    unsigned all = (1u << RUN_MODE_COUNT) - 1;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) run_seed(programs[_i], seed, NULL, all, seed % 3 ? 0 : all);
+}
 END_TEST
 
-START_TEST(many_rows) { run(large[_i], UNDER_ASAN ? 1 : 3, &(random_gir_options){.max_nodes = 20000}); }
+/* Mode by mode: each holds some gigabyte of values and bounds. */
+START_TEST(many_rows)
+{
+    random_gir_options o = {.max_nodes = 20000};
+    for (uint64_t seed = 0; seed < (UNDER_ASAN ? 1 : 3); seed++)
+        for (unsigned mode = 0; mode < RUN_MODE_COUNT; mode++)
+            run_seed(large[_i], seed, &o, 1u << mode, seed ? 0 : 1u << mode);
+}
 END_TEST
 
 int main(void)
