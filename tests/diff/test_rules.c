@@ -49,6 +49,9 @@ static const char *const rules[][2] = {
     /* sparsify: images of what is sparse, and values that are none */
     {"neg, abs, sqrt", "%21 = neg %3\n %22 = abs %21\n %29 = sqrt %22\n" PRODUCT},
     {"sign", "%29 = sign %3\n" PRODUCT},
+    {"sign of integers, and detach", "%21 = input \"n.label\" : node i32[6]\n %22 = const {value = 3} : node i32[6]\n"
+                                     " %23 = sub %21, %22\n %24 = sign %23\n %25 = cast %24 : node f32[6]\n"
+                                     " %26 = detach %25\n %27 = detach %4\n %29 = mul %26, %27\n"},
     {"cos of zero is one", "%29 = cos %3\n" PRODUCT},
     {"exp of zero is one", "%29 = exp %3\n" PRODUCT},
     {"a product", "%29 = mul %4, %3\n" PRODUCT},
