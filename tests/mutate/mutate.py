@@ -83,6 +83,7 @@ ROOMS = (
     ("src/passes/lower_edges", (*QUICK, some("test_cuda_forward", 64), *LONG), False),
     ("src/passes/lower_versions", (("test_attention", {}), *QUICK, *LONG), False),
     ("src/passes/lower_rows", (*QUICK, ("test_attention", {}), *LONG), False),
+    ("src/passes/lower_map", (*QUICK, ("lit", {"LIT_FILTER": "run/without"}), *LONG), True),
     ("src/passes/lower_value", (RULES, ("test_restrict", {}), *QUICK[1:], *LONG), False),
     ("src/passes/lower", (*QUICK, *LONG), False),
     ("src/passes/restrict_rows", (("test_restrict", {}), *QUICK), False),
