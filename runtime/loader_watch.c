@@ -1,14 +1,8 @@
 #include "runtime/loader.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define WATCHED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WATCHED 1
-#endif
-#endif
+#include "base/sanitized.h"
 
-#ifdef WATCHED
+#if GN_UNDER_TSAN
 const bool gn_watched = true;
 void __tsan_read_range(void *at, unsigned long bytes);
 void __tsan_write_range(void *at, unsigned long bytes);

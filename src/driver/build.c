@@ -1,17 +1,9 @@
 #include "driver/build.h"
 
+#include "base/sanitized.h"
 #include "driver/session_impl.h"
 
 #include <string.h>
-
-/* Built with AddressSanitizer, gnnc checks the code that it generates too. */
-#if defined(__SANITIZE_ADDRESS__)
-static const bool sanitized = true;
-#elif defined(__has_feature)
-static const bool sanitized = __has_feature(address_sanitizer);
-#else
-static const bool sanitized = false;
-#endif
 
 typedef struct builder {
     gn_arena *arena;
@@ -59,7 +51,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.after = note_pass;
     o.pass.ctx = z;
     o.code.opt_level = eager ? 0 : 1;
-    o.code.sanitize = z->opt.sanitize || sanitized;
+    o.code.sanitize = z->opt.sanitize || GN_UNDER_ASAN;
     o.code.watch = gn_watched;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
     o.code.cpu = z->opt.cpu;

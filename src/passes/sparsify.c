@@ -1,6 +1,6 @@
 /* sparsify: products with sparse inputs become sums over their non-zeros.
- * Needs: nothing; gradients may have been taken, and are not where restrict_rows comes next (SAMPLE has one).  Keeps: all outputs, up to the order of summation and to
- * terms 0 * w that are no longer added.  Breaks: nothing.
+ * Needs: nothing; gradients may have been taken, and are not where restrict_rows comes next (SAMPLE has one).  Keeps: all
+ * outputs, up to the order of summation and to terms 0 * w that are no longer added.  Breaks: nothing.
  *
  * X[N, F] with few non-zeros is a relation from features to nodes: X @ W is one message W[f] * x a non-zero, summed by
  * node, and X^T @ D one message D[v] * x, summed by feature.  So no operator of its own is needed, and whatever is done
@@ -18,8 +18,7 @@ typedef struct sparsifier {
     gir_id *map;  /* value of from -> value of to */
     gir_id *edge; /* value of from -> its values at the non-zeros of the pattern that asked last, in to; 0: not made */
     gir_id *pattern; /* input of from -> pattern in to */
-    gir_id
-        *source; /* by value of from: the sparse input that it is an elementwise image of, 0 everywhere that is; or 0 */
+    gir_id *source;  /* by value of from: the sparse input that it is an elementwise image of (0 where that is), or 0 */
 } sparsifier;
 
 static bool is_sparse_input(const sparsifier *z, gir_id v)

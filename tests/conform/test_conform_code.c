@@ -4,11 +4,11 @@
 /* Every recorded case through compiled code: outputs and losses to 1e-5, gradients to 1e-4 of what PyTorch Geometric
  * computed, in default and eager mode, with dense and sparse features; training loops step by step, with the weights that
  * they end with. */
+#include "base/sanitized.h"
 #include "driver/session_impl.h"
 #include "support/conform_case.h"
 #include "support/run_compiled.h"
 #include "support/run_data.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <check.h>
@@ -269,7 +269,7 @@ static void check_training(conform_case *c, const char *path, const gir_coo *g, 
     for (int how = 0; GNNC_HAVE_LLVM && c->kind == CONFORM_TRAIN && how < 3; how++) {
         gir_program *p;
         bool eager = how == 1;
-        if (UNDER_ASAN && how != number % 3) continue;
+        if (GN_UNDER_ASAN && how != number % 3) continue;
         gn_pass_options opt = {.limit = -1, .eager = eager, .fixed = data, .n_fixed = how == 2 ? 3 : 0};
         need(gn_training_step(c->arena, c->model, &opt, &p), path);
         gir_env env = environment(c, p, g);
@@ -288,7 +288,7 @@ static void run_recorded(const char *path, int number)
 #else
     const unsigned modes = 0x2f; /* default, eager, sparse, split; eager with sparse features */
     /* As before, but for split; every third case where a sanitizer makes each of them slow. */
-    const unsigned code_modes = UNDER_ASAN && number % 3 ? 1u << number % 3 : 0x27;
+    const unsigned code_modes = GN_UNDER_ASAN && number % 3 ? 1u << number % 3 : 0x27;
 #endif
     gn_arena a;
     conform_case *c;

@@ -2,9 +2,9 @@
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/cuda_host.c ../support/run_compiled.c ../support/run_data.c */
 /* timeout: 900 */
 /* Programs that went wrong once, made small, and some on many rows: each in every mode, on several graphs, every way. */
+#include "base/sanitized.h"
 #include "support/random_gir.h"
 #include "support/run_compiled.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <check.h>
@@ -151,7 +151,7 @@ static const char *const large[][2] = {
 };
 enum { LARGE = sizeof large / sizeof *large };
 
-enum { PROGRAMS = sizeof programs / sizeof *programs, SEEDS = UNDER_ASAN ? 2 : 6 };
+enum { PROGRAMS = sizeof programs / sizeof *programs, SEEDS = GN_UNDER_ASAN ? 2 : 6 };
 
 /* In the modes of `modes`, code of those of `code`. */
 static void run_seed(const char *const *it, uint64_t seed, const random_gir_options *opt, unsigned modes, unsigned code)
@@ -179,7 +179,7 @@ END_TEST
 START_TEST(many_rows)
 {
     random_gir_options o = {.max_nodes = 20000};
-    for (uint64_t seed = 0; seed < (UNDER_ASAN ? 1 : 3); seed++)
+    for (uint64_t seed = 0; seed < (GN_UNDER_ASAN ? 1 : 3); seed++)
         for (unsigned mode = 0; mode < RUN_MODE_COUNT; mode++)
             run_seed(large[_i], seed, &o, 1u << mode, seed ? 0 : 1u << mode);
 }

@@ -2,8 +2,8 @@
 /* timeout: 900 */
 /* The samples give the same bits whatever the number of threads and in every run: all states after five steps, and the
  * loss; with what is static computed at every step, and computed ahead. */
+#include "base/sanitized.h"
 #include "driver/session.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <check.h>
@@ -18,7 +18,7 @@ static const char *const models[] = {"gcn", "sage", "gat", "gin"};
 static const char *const data[] = {NULL, "synthetic:nodes=5000,edges=30000,features=40,classes=5,density=0.1,seed=3",
                                    "synthetic:nodes=700,edges=20000,features=24,classes=3,density=0.9,seed=4"};
 static const gn_mode modes[] = {GN_MODE_DEFAULT, GN_MODE_REDUCE_OVERHEAD, GN_MODE_EAGER};
-enum { MODELS = 4, DATA = UNDER_ASAN ? 1 : 3, MODES = UNDER_ASAN ? 2 : 3 };
+enum { MODELS = 4, DATA = GN_UNDER_ASAN ? 1 : 3, MODES = GN_UNDER_ASAN ? 2 : 3 };
 
 typedef struct setup {
     const char *model, *data;
@@ -102,7 +102,7 @@ START_TEST(threads)
     bits want[2];
     for (int k = 0; k < 6; k++) {
         c.threads = k % 3 + 1;
-        if (UNDER_ASAN && c.threads == 2) continue;
+        if (GN_UNDER_ASAN && c.threads == 2) continue;
         c.keep_static = k >= 3;
         bits got = run(&c);
         if (c.threads == 1) {

@@ -1,9 +1,9 @@
 #include "support/cuda_host.h"
 
 #include "base/map.h"
+#include "base/sanitized.h"
 #include "runtime/cuda/device.h"
 #include "support/cuda_shim.h"
-#include "support/sanitized.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size);
 #endif
@@ -77,7 +77,7 @@ static gn_status *run_compiler(const char *folder)
 {
     char command[1024], said[600] = "";
     const char *cc = getenv("CC"), *source = getenv("GNNC_SOURCE_DIR");
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
     const char *more = "-fsanitize=address";
 #else
     const char *more = "";
@@ -318,7 +318,7 @@ typedef struct fiber {
     unsigned mask;
     uint64_t mine;
     unsigned from;
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
     void *fake;
 #endif
 } fiber;
@@ -335,7 +335,7 @@ typedef struct machine {
     size_t shared_bytes;
     uint64_t random;
     char wrong[200]; /* the first thing */
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
     void *fake;
     const void *bottom;
     size_t size;
@@ -359,18 +359,18 @@ static uint64_t next_random(void)
 static void to_host(void)
 {
     fiber *f = &M->fiber[M->at];
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
     __sanitizer_start_switch_fiber(f->state == ENDED ? NULL : &f->fake, M->bottom, M->size);
 #endif
     if (f->state == ENDED || !_setjmp(f->at)) _longjmp(M->back, 1);
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
     __sanitizer_finish_switch_fiber(f->fake, NULL, NULL);
 #endif
 }
 
 static void begin_fiber(void)
 {
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
     __sanitizer_finish_switch_fiber(NULL, &M->bottom, &M->size);
 #endif
     M->fn(M->args);
@@ -384,12 +384,12 @@ static void run_fiber(int t)
     M->at = t;
     M->host.thread = (gn_shim_index){(unsigned)t, 0, 0};
     if (_setjmp(M->back)) {
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
         __sanitizer_finish_switch_fiber(M->fake, NULL, NULL);
 #endif
         return;
     }
-#if UNDER_ASAN
+#if GN_UNDER_ASAN
     __sanitizer_start_switch_fiber(&M->fake, M->stacks + (size_t)t * STACK, STACK);
 #endif
     if (f->begun) _longjmp(f->at, 1);

@@ -1,8 +1,8 @@
 #include "support/random_diff.h"
 
+#include "base/sanitized.h"
 #include "ir/gir_reduce.h"
 #include "support/run_compiled.h"
-#include "support/sanitized.h"
 #include "support/suite.h"
 
 #include <check.h>
@@ -242,7 +242,7 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
     if (more && strncmp(more, "seed=", 5) == 0) only = strtoll(more + 5, NULL, 10);
     if (more && only < 0) programs = atoi(more) > 0 ? atoi(more) : n;
     int batches = only >= 0 ? 1 : (programs + BATCH - 1) / BATCH;
-    if ((UNDER_ASAN || UNDER_TSAN) && !more)
+    if ((GN_UNDER_ASAN || GN_UNDER_TSAN) && !more)
         batches = (batches + 19) / 20; /* what the compiler does under a sanitizer, not all that it makes */
     Suite *suite = suite_create(name);
     if (only < 0 && !cuda && programs >= n) { /* fewer do not hold every pair */
