@@ -104,7 +104,7 @@ bench-quick: bench-programs
 	$(RACE) --install --quick
 bench-ablation: bench-programs
 	$(RACE) --ablation --out bench/results/ablation
-# What a search finds beside what rules choose, on the data of the race up to Physics; ten minutes.
+# What a search finds beside what rules choose, on the data of the race up to Coauthor Physics.
 bench-tuned: all
 	python3 bench/tuned.py --gnnc build/gnnc $(if $(BENCH_DATA),--data-root '$(BENCH_DATA)') $(BENCH_ARGS) $(patsubst %,'%',$(BENCH))
 bench-peers:

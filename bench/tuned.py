@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What a search finds beside what rules choose, on the workloads of the race:
-tuned.py [PATTERN ...] [--gnnc build/gnnc] [--data-root DIR] [--threads 1,2] [--budget 8] [--rounds 5] [--out FILE]
+tuned.py [PATTERN ...] [--gnnc build/gnnc] [--data-root DIR] [--threads 1,2] [--budget 8] [--rounds 9] [--out FILE]
 
 A cell is a model on a dataset with a number of threads.  `gnnc tune` searches with an empty folder of kernels; then default and
 max-autotune, which takes what was kept, run in turn in processes of their own, training and inference.  A round's ratio is
