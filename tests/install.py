@@ -39,6 +39,9 @@ def main():
     model = os.path.join(root, "samples", "gcn.gnn")
     serves, trains = r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}", r"step 100  loss (\S+), after a restart \1\n"
     compares = r"reduce-overhead +false +6 +5 [\s\S]*results are at most (\S+) apart"
+    chosen = r"{} +[\d.]+ us, the default +[\d.]+ us: {}\n"
+    tunes = (r"\n" + chosen.format("inference", "(.*)") + chosen.format("step", "(.*)") + r"the same from the lock:\n" +
+             chosen.format("inference", r"\1") + chosen.format("step", r"\2"))
     with tempfile.TemporaryDirectory(prefix="gnnc-install-") as to:
         prefix, work = os.path.join(to, "usr"), os.path.join(to, "work")
         shutil.copytree(os.path.join(root, "samples", "c"), work)
@@ -51,7 +54,7 @@ def main():
             flags = flags.split()
             if how == "static":
                 flags = [os.path.join(lib, "libgnnc.a") if f == "-lgnnc" else f for f in flags]
-            for name, pattern in (("serve", serves), ("train", trains), ("modes", compares)):
+            for name, pattern in (("serve", serves), ("train", trains), ("modes", compares), ("tune", tunes)):
                 exe = os.path.join(work, f"{name}_{how}")
                 run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", exe, *flags, "-lm"], cwd=work)
                 path = {**os.environ, "LD_LIBRARY_PATH": lib if how == "shared" else ""}

@@ -111,11 +111,11 @@ typedef struct gnnc_context_options {
     const char *cache_dir;      /* GNNC_CACHE_ENVIRONMENT: this folder, whatever the variables say; NULL: theirs */
     int64_t cache_bytes;        /* on disk; 0: 256 MB */
     int64_t cache_memory_bytes; /* 0: 64 MB; negative: nothing is kept in memory */
-    const char *topics;         /* what notes are wanted of, separated by commas: "cache", "recompiles"; NULL: none */
+    const char *topics; /* what notes are wanted of, separated by commas: "cache", "recompiles", "tuning"; NULL: none */
     /* Callbacks; NULL: nobody listens.  They are called by functions of this context, on the thread that called those; log
      * may be called by several threads at once where several use the context.  They may call anything but what frees the
-     * objects at hand or uses the run or state at hand; log with the topic "cache", which speaks in the midst of compiling,
-     * nothing that compiles or runs.  `user` is theirs. */
+     * objects at hand or uses the run or state at hand; log with the topics "cache" and "tuning", which speak in the midst of
+     * compiling, nothing that compiles or runs.  `user` is theirs. */
     void (*log)(void *user, gnnc_log_level level, const char *topic, const char *text);
     void (*diagnostic)(void *user, const gnnc_diagnostic *d); /* as gnnc_module_parse and gnnc_compile find them */
     /* Both or neither: where objects, compilers, graphs, states and runs take memory, instead of malloc.  `alignment` is a
@@ -192,8 +192,7 @@ typedef struct gnnc_compile_options {
     bool wide;   /* graphs of more than 2^31 - 1 nodes or edges, and x of as many non-zeros, can be bound; of smaller
                              * graphs a copy with wider indices is made then */
     const char *mode;    /* "eager", "default", "reduce-overhead", "max-autotune" or "0" to "3", or
-                          * "max-autotune-no-cudagraphs"; NULL: "default".  Compiled without data nothing is tuned:
-                          * max-autotune is reduce-overhead here, and its other form the default */
+                          * "max-autotune-no-cudagraphs"; NULL: "default".  What max-autotune does see tune_budget_ms */
     int compile_threads; /* 0: as many as there are processors */
 
     /* Numbers of nodes and edges.  A size that is compiled in is a guard: a graph of another size needs another program.
@@ -220,6 +219,25 @@ typedef struct gnnc_compile_options {
      * "run-what-is-compiled": never compile, not at first either.  What is forbidden is GNNC_ERROR_USAGE for the run, and the
      * message names the guard, its value and the size that came.  Results of eager programs agree up to rounding. */
     const char *stance;
+
+    /* Schedules (docs/tuning.md).  In the modes max-autotune and max-autotune-no-cudagraphs the first inference and the first
+     * training step of every program, whatever sizes are compiled into it, choose schedules for it before they compute: what
+     * the context's cache keeps for this model, machine, graph (its sizes and degrees), data (non-zeros, marked rows) and
+     * number of threads; else what a search finds on the data that is bound, which takes up to so many milliseconds each.
+     * 0: nothing is searched for, and what is not kept is as rules choose, as in reduce-overhead.  What is kept of a search
+     * that had less time is gone on with.
+     *   A candidate is measured against the default's program, on fresh weights of its own and the run's threads: what gives
+     * other results, beyond the rounding of sums in another order, or is not faster beyond noise, is not taken.  What is
+     * taken holds for all runs of the executable and later graphs of the program (with dynamic "true" for all graphs: those
+     * of other sizes compute the same, at a speed that was not measured), so all runs have the same bits; two searches may
+     * choose differently, which a lock prevents.  While one run chooses, others that need the same choice wait for it.
+     * With the stance run-what-is-compiled, and in eager programs, nothing is chosen.  Neither the order of nodes nor the
+     * number of threads is: they are the caller's.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
+    int64_t tune_budget_ms;
+    /* Schedules come from this file, in any mode but eager, and nothing is searched for.  It is read by gnnc_compile, whose
+     * GNNC_ERROR_IO says that it cannot be.  The first inference or step of a program is GNNC_ERROR_DATA where it is no lock or
+     * none for this program: which line, what it says and what is so here.  NULL: none */
+    const char *tune_lock;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there.
@@ -238,8 +256,9 @@ typedef struct gnnc_executable_info {
     int kernels;        /* that are launched, of all programs */
     int distinct;       /* that were compiled: equal ones share code */
     int parameters;     /* of the model, see gnnc_state_weight */
-    int programs;       /* that were compiled for sizes of graphs up to now; kernels and distinct are of the last one */
-    int recompiles;     /* of them, all but the first and an eager one */
+    int programs;   /* that were compiled for sizes of graphs up to now, once more where schedules were chosen; kernels
+                         * and distinct are of the last one */
+    int recompiles; /* of them, those that a guard asked for, but for an eager one */
     int cache_hits, cache_misses; /* kernels, of all programs; both 0 without a cache */
     double all_compile_ms;        /* of all programs */
 } gnnc_executable_info;
@@ -257,10 +276,30 @@ typedef struct gnnc_program_info {
         guard; /* "nodes" or "edges": the first guard of the program before it that did not hold; NULL: it is the first */
     int64_t guard_was, guard_is; /* what that guard asked for, and the size that came */
     const char *reason;          /* the same in words, of all guards that did not hold; "" for the first program */
-} gnnc_program_info;
+} gnnc_program_info;             /* one with other schedules says what the one before it says */
 /* Program `k`, in the order in which they were compiled; strings live as long as the executable.  GNNC_ERROR_USAGE: there
  * is none of that number.  While other threads run the executable there may be more programs than it was asked for. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_program(const gnnc_executable *e, int k, gnnc_program_info *info);
+
+/* What was chosen for a program's inference, or its training step (tune_budget_ms). */
+typedef struct gnnc_tuning_info {
+    size_t size;
+    bool known;                 /* false: nothing was chosen yet, or nothing is kept and nothing was searched for */
+    const char *choices;        /* in words, besides what rules say; "" for none; lives as long as the executable */
+    double default_us, best_us; /* medians of a run, of the program that rules make and of what was chosen */
+    double noise;               /* of their ratio */
+    double seconds;             /* that searches took, in all */
+    int64_t rejected;           /* candidates that gave other results */
+    bool finished;              /* nothing is left to be tried */
+} gnnc_tuning_info;
+/* Of program `k`, as gnnc_executable_program; info->size is set.  A choice that changes code makes a program of its own,
+ * with the guards of the one before, behind it. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_tuning(const gnnc_executable *e, int k, bool step,
+                                                            gnnc_tuning_info *info);
+
+/* Everything that was chosen so far to a file, for tune_lock; replaces it.  `gnnc tune` writes and reads such files too, for
+ * its own programs.  GNNC_ERROR_USAGE: nothing was chosen yet; GNNC_ERROR_IO: it cannot be written. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_lock(const gnnc_executable *e, const char *path);
 
 /* A stage of compilation of the last program as text: "ast", "gir", "kir", "llvm", "asm" (docs/architecture.md).  *text ends
  * with NUL and is freed with gnnc_text_free.  GNNC_ERROR_USAGE: there is no such stage (with the nearest that there is);
@@ -336,9 +375,10 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_no
                                                        const int32_t *column, const float *value);
 
 /* The forward pass, as for serving: no dropout, running statistics.  Takes the program that fits the graph, or compiles it,
- * as the executable's options say.  GNNC_ERROR_USAGE: something is not bound, a recompilation is forbidden or would be one
- * too many; GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are outside of the declared ranges, or borrowed
- * data lies where weights do; what gnnc_compile fails with, where a program is compiled. */
+ * as the executable's options say, and chooses schedules for it where they do.  GNNC_ERROR_USAGE: something is not bound, a
+ * recompilation is forbidden or would be one too many; GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are
+ * outside of the declared ranges, or borrowed data lies where weights do, or a lock does not fit; what gnnc_compile fails with,
+ * where a program is compiled. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
 
 /* One training step: loss, gradients, optimizer; the state changes. *loss (may be NULL) is the one before the update.

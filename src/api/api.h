@@ -4,8 +4,9 @@
 
 #include "base/alloc.h"
 #include "gnnc/gnnc.h"
-#include "driver/jit.h"
+#include "driver/tune.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 struct gnnc_context {
@@ -14,7 +15,7 @@ struct gnnc_context {
     gn_allocator allocator;
     gn_listener listener; /* of diagnostics, where the user wants them */
     gnnc_context_options opt;
-    bool log_cache, log_recompiles;
+    bool log_cache, log_recompiles, log_tuning;
     struct gn_cache *cache; /* NULL: none */
 };
 
@@ -46,6 +47,15 @@ struct gnnc_executable {
     gn_build outline;
     gn_jit *jit;
     double ms;
+    gn_data_shape shape;
+    /* Schedules: what a search may take, or the lock that says them; one thread at a time chooses. */
+    double tune_seconds;
+    const char *lock, *lock_path; /* its text; NULL: there is none */
+    pthread_mutex_t choosing;
+    bool has_mutex;
+    void (*tune_made)(void *ctx, const char *candidate, gn_unit *u); /* for tests: gn_tune_wish */
+    void *tune_ctx;
+    const bool *tune_over;
 };
 
 struct gnnc_state {
@@ -127,6 +137,14 @@ void api_release_state(gnnc_state *s);
 
 /* run.c: instances are to be made anew. */
 void api_unbind(gnnc_run *r);
+/* Binds a unit of any build of the model to the run's graph and data, as they are arranged, and to a state.  `dense`: x,
+ * where the run has none but by its non-zeros; NULL. */
+GN_NODISCARD gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
+                                      gn_pool *pool, const gn_instance *like);
+
+/* tune.c: sees that schedules were chosen for a unit of the run's program, whose data is arranged.  Where the choice is
+ * another program the run is unbound, and *again true. */
+GN_NODISCARD gn_status *api_tune(gnnc_run *r, int which, bool *again);
 
 /* pad.c: makes the graph, masks and rows that the bucket of the bound graph asks for; *sizes are those of the bucket.
  * Nothing where the executable has no buckets. */

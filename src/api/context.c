@@ -43,16 +43,17 @@ static void hear(void *ctx, bool note, const char *file, uint32_t line, uint32_t
 
 static gn_status *read_topics(gnnc_context *c, const char *topics)
 {
-    static const char *const names[] = {"cache", "recompiles"};
+    static const char *const names[] = {"cache", "recompiles", "tuning"};
     for (const char *p = topics ? topics : ""; *p;) {
         char name[32];
         size_t n = strcspn(p, ",");
         snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), p);
-        bool cache = !strcmp(name, names[0]), recompiles = !strcmp(name, names[1]);
-        if (!cache && !recompiles)
-            GN_FAIL(GN_ERR_USAGE, "there is no topic '%s'%s", name, gn_did_you_mean(name, names, 2).text);
+        bool cache = !strcmp(name, names[0]), recompiles = !strcmp(name, names[1]), tuning = !strcmp(name, names[2]);
+        if (!cache && !recompiles && !tuning)
+            GN_FAIL(GN_ERR_USAGE, "there is no topic '%s'%s", name, gn_did_you_mean(name, names, 3).text);
         c->log_cache |= cache;
         c->log_recompiles |= recompiles;
+        c->log_tuning |= tuning;
         p += n + (p[n] == ',');
     }
     return NULL;

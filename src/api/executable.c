@@ -13,6 +13,7 @@ void api_release_executable(gnnc_executable *e)
     {
         API_MEMORY(c);
         gn_jit_free(e->jit);
+        if (e->has_mutex) pthread_mutex_destroy(&e->choosing);
         api_release_module(e->module);
         gn_arena_free(&e->arena);
         gn_release(e);
@@ -39,6 +40,7 @@ static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_op
     if (to->expect_nodes < 0 || to->expect_edges < 0 || to->recompile_limit < 0)
         GN_FAIL(GN_ERR_USAGE, "expect_nodes is %lld, expect_edges %lld, recompile_limit %d: none is negative",
                 (long long)to->expect_nodes, (long long)to->expect_edges, to->recompile_limit);
+    if (to->tune_budget_ms < 0) GN_FAIL(GN_ERR_USAGE, "tune_budget_ms is %lld", (long long)to->tune_budget_ms);
     return NULL;
 }
 
@@ -75,6 +77,26 @@ static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o
     return NULL;
 }
 
+/* Everything of schedules; the mode is known. */
+static gn_status *read_tuning(gnnc_executable *e, const gnnc_compile_options *o)
+{
+    const gn_mode_spec *mode = &gn_modes[e->opt.mode];
+    const char *text;
+    size_t n;
+    if (o->tune_budget_ms && !mode->tune)
+        GN_FAIL(GN_ERR_USAGE, "tune_budget_ms is %lld, but mode %s does not search; max-autotune does",
+                (long long)o->tune_budget_ms, gn_mode_name[e->opt.mode]);
+    e->tune_seconds = (double)o->tune_budget_ms * 1e-3;
+    if (pthread_mutex_init(&e->choosing, NULL)) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
+    e->has_mutex = true;
+    if (!o->tune_lock) return NULL;
+    if (mode->eager) GN_FAIL(GN_ERR_USAGE, "tune_lock: mode eager has no schedules to choose");
+    e->lock_path = gn_arena_strdup(&e->arena, o->tune_lock);
+    GN_TRY(gn_read_model(&e->arena, o->tune_lock, &text, &n));
+    e->lock = text;
+    return NULL;
+}
+
 /* Compiles what can be before the first call. */
 static gn_status *start(gnnc_executable *e, const gnnc_compile_options *o, const gn_jit_options *j)
 {
@@ -106,6 +128,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
                            .n_classes = o->classes,
                            .edge_dim = o->edge_features,
                            .has_edge_weight = o->edge_weights};
+    e->shape = shape;
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++) defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
     GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines, &e->model));
@@ -120,6 +143,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
                                 .threads = o->compile_threads,
                                 .cache = api_context(e) ? api_context(e)->cache : NULL};
     GN_TRY(read_mode(o->mode, &e->opt.mode));
+    GN_TRY(read_tuning(e, o));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);
         *hint = (low_hint){.name = "g", .n_src = o->expect_nodes, .n_dst = o->expect_nodes, .n_edge = o->expect_edges};
@@ -190,11 +214,19 @@ void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *in
     memcpy(info, &i, api_least(info->size, sizeof i));
 }
 
-static gn_status *describe_program(const gnnc_executable *e, int k, gnnc_program_info *info)
+static gn_status *find_program(const gnnc_executable *e, int k, const gn_variant **out)
 {
     const gn_variant *v = gn_jit_newest(e->jit);
     while (v && v->number != k) v = v->older;
+    *out = v;
     if (!v) GN_FAIL(GN_ERR_USAGE, "there is no program %d: %d were compiled", k, gn_jit_count(e->jit));
+    return NULL;
+}
+
+static gn_status *describe_program(const gnnc_executable *e, int k, gnnc_program_info *info)
+{
+    const gn_variant *v;
+    GN_TRY(find_program(e, k, &v));
     gn_range nodes = v->guards.of[GN_DIM_NODES], edges = v->guards.of[GN_DIM_EDGES];
     gnnc_program_info i = {.size = info->size,
                            .eager = v->eager,
@@ -217,6 +249,32 @@ static gn_status *describe_program(const gnnc_executable *e, int k, gnnc_program
 gnnc_status *gnnc_executable_program(const gnnc_executable *e, int k, gnnc_program_info *info)
 {
     return api_out(describe_program(e, k, info));
+}
+
+static gn_status *describe_tuning(const gnnc_executable *e, int k, bool step, gnnc_tuning_info *info)
+{
+    const gn_variant *v;
+    GN_TRY(find_program(e, k, &v));
+    gn_unit_id unit = step ? GN_UNIT_STEP : GN_UNIT_EVAL;
+    const gn_tuned *t = gn_variant_tuned(v, unit);
+    gnnc_tuning_info i = {.size = info->size, .choices = ""};
+    if (t && t->default_us > 0)
+        i = (gnnc_tuning_info){.size = info->size,
+                               .known = true,
+                               .choices = v->choices[unit],
+                               .default_us = t->default_us,
+                               .best_us = t->best_us,
+                               .noise = t->noise,
+                               .seconds = t->seconds,
+                               .rejected = t->wrong,
+                               .finished = t->finished};
+    memcpy(info, &i, api_least(info->size, sizeof i));
+    return NULL;
+}
+
+gnnc_status *gnnc_executable_tuning(const gnnc_executable *e, int k, bool step, gnnc_tuning_info *info)
+{
+    return api_out(describe_tuning(e, k, step, info));
 }
 
 /* Text -------------------------------------------------------------------------------------------------------------- */
@@ -270,6 +328,12 @@ static void explain_program(const gn_variant *v, gn_buf *b)
                   v->eager ? " (eager)" : "", v->ms, v->build.code.kernels);
     gn_guards_print(&v->guards, b);
     gn_buf_printf(b, "\n%s%s%s", *v->why ? "  because: " : "", v->why, *v->why ? "\n" : "");
+    for (gn_unit_id k = 0; k < GN_UNITS; k++) {
+        const gn_tuned *t = gn_variant_tuned(v, k);
+        if (t)
+            gn_buf_printf(b, "  tuned %s: %.1f us, the default %.1f; %s\n", gn_unit_name[k], t->best_us, t->default_us,
+                          *v->choices[k] ? v->choices[k] : "as rules say");
+    }
     for (int k = 0; k < n; k++) {
         gn_buf_printf(b, "%s: %u operators in %u regions\n", u[k].name, u[k].code->gir->nodes.n - 1,
                       u[k].code->f->regions.n);

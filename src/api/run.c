@@ -162,10 +162,26 @@ static int list_data(const gnnc_run *r, gn_binding *b)
     return n;
 }
 
-static gn_status *make_instances(gnnc_run *r, int which)
+gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense, gn_pool *pool,
+                         const gn_instance *like)
+{
+    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + state->n + gn_unit_kept(u) + 3) * sizeof *b);
+    if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
+    gn_graph *pattern = r->padded_pattern ? r->padded_pattern : r->pattern;
+    int n = list_data(r, b);
+    if (dense) b[n++] = (gn_binding){"x", GN_F32, pattern->n_dst, pattern->n_src, (void *)(uintptr_t)dense};
+    gn_state_bindings(state, b + n);
+    n += state->n;
+    gn_graph_binding g[2] = {{"g", r->padded ? r->padded : r->graph->graph}, {"x", pattern}};
+    gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, pool, like);
+    gn_release(b);
+    return s;
+}
+
+/* A program that fits, and data as it reads it. */
+static gn_status *make_ready(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
-    if (!r->graph) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
     GN_TRY(choose_program(r));
     api_data *x = api_find_data(r, "x");
     if (gn_unit_reads(u, GN_SLOT_INPUT, "x") && r->pattern && !(x && x->data)) {
@@ -173,16 +189,20 @@ static gn_status *make_instances(gnnc_run *r, int which)
         GN_TRY(choose_program(r)); /* new data drops what was added for the old */
     }
     GN_TRY(check_bound(r, u));
-    GN_TRY(api_arrange(r));
-    gn_binding *b = gn_allocate_zeroed((size_t)(r->n_data + r->state->state.n + gn_unit_kept(u) + 2) * sizeof *b);
-    if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
-    int n = list_data(r, b);
-    gn_state_bindings(&r->state->state, b + n);
-    n += r->state->state.n;
-    gn_graph_binding g[2] = {{"g", r->padded ? r->padded : r->graph->graph},
-                             {"x", r->padded_pattern ? r->padded_pattern : r->pattern}};
-    gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, r->pool, r->unit[!which].instance);
-    gn_release(b);
+    return api_arrange(r);
+}
+
+static gn_status *make_instances(gnnc_run *r, int which)
+{
+    gn_unit *u = &r->unit[which];
+    if (!r->graph) GN_FAIL(GN_ERR_USAGE, "no graph is bound");
+    GN_TRY(make_ready(r, which));
+    bool again;
+    GN_TRY(api_tune(r, which, &again));
+    if (again) GN_TRY(make_ready(r, which));
+    const gn_tuned *t = r->variant ? gn_variant_tuned(r->variant, which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL) : NULL;
+    if (t) u->one_region = t->pick.one_region > 0;
+    gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, r->unit[!which].instance);
     r->bindings += !s;
     r->bound[which] = !s;
     return s;

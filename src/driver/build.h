@@ -26,6 +26,8 @@ typedef struct gn_pick {
     int one_region; /* 0, 1; -1: as the mode says */
 } gn_pick;
 
+typedef struct gn_tuned gn_tuned; /* a pick, and how it was come by: tune.h */
+
 typedef enum gn_unit_id { GN_UNIT_EVAL, GN_UNIT_STEP, GN_UNIT_VAL_LOSS, GN_UNITS } gn_unit_id;
 
 typedef struct gn_unit {              /* one program, compiled and (see gn_unit_bind) bound */

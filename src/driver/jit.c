@@ -1,9 +1,9 @@
 #include "driver/jit.h"
 
 #include "base/alloc.h"
+#include "driver/tune.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,22 +82,37 @@ static gn_model *specialised(gn_arena *a, const gn_model *m, const gn_guards *g)
     return s;
 }
 
-static gn_status *build(gn_jit *j, gn_variant *v)
+static gn_build_options options_of(const gn_jit *j, const gn_variant *v)
 {
-    jmp_buf oom;
     gn_build_options o = j->opt.build;
     if (j->hint.name && !o.n_hints) {
         o.n_hints = 1;
         o.hints = &j->hint;
     }
     if (v->eager) o.mode = GN_MODE_EAGER;
+    for (int k = 0; k < GN_UNITS; k++) o.pick[k] = v->tuned[k] ? &v->tuned[k]->pick : NULL;
+    return o;
+}
+
+static void keep_choice(gn_variant *v, const gn_tuned *t)
+{
+    v->tuned[t->unit] = gn_tuned_copy(&v->arena, t);
+    v->choices[t->unit] = gn_pick_text(&v->arena, &t->pick);
+}
+
+static gn_status *build(gn_jit *j, gn_variant *v)
+{
+    jmp_buf oom;
     v->arena.oom = &oom;
     if (setjmp(oom)) {
         v->arena.oom = NULL;
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes to compile in", v->arena.wanted);
     }
     v->why = gn_arena_strdup(&v->arena, v->why);
+    for (int k = 0; k < GN_UNITS; k++)
+        if (v->tuned[k]) keep_choice(v, v->tuned[k]);
     v->model = specialised(&v->arena, j->model, &v->guards);
+    gn_build_options o = options_of(j, v);
     gn_status *s = gn_build_model(&v->arena, v->model, &o, &v->build);
     v->arena.oom = NULL;
     return s;
@@ -109,7 +124,16 @@ static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
     double t0 = gn_now_ms();
     gn_variant *v = gn_allocate_zeroed(sizeof *v);
     if (!v) GN_FAIL(GN_ERR_NOMEM, "out of memory: a program");
-    *v = *like;
+    *v = (gn_variant){.eager = like->eager,
+                      .guards = like->guards,
+                      .why = like->why,
+                      .guard = like->guard,
+                      .old = like->old,
+                      .new = like->new};
+    for (int k = 0; k < GN_UNITS; k++) {
+        v->tuned[k] = like->tuned[k];
+        if (v->tuned[k]) atomic_fetch_or(&v->chosen, 1u << k);
+    }
     gn_arena_init(&v->arena);
     v->number = atomic_load(&j->n);
     gn_status *s = build(j, v);
@@ -315,6 +339,43 @@ gn_status *gn_jit_prepare(gn_jit *j)
     if (!all) return NULL;
     pthread_mutex_lock(&j->compiling);
     if (!atomic_load(&j->newest)) s = compile_first(j, NULL, &v);
+    pthread_mutex_unlock(&j->compiling);
+    return s;
+}
+
+/* Choices ------------------------------------------------------------------------------------------------------------ */
+
+gn_model *gn_jit_outline(const gn_jit *j, const gn_variant *v, gn_arena *a, gn_build_options *opt)
+{
+    *opt = options_of(j, v);
+    return specialised(a, j->model, &v->guards);
+}
+
+/* The code is what it was. */
+static gn_status *note_choice(gn_variant *v, const gn_tuned *t)
+{
+    jmp_buf oom;
+    v->arena.oom = &oom;
+    if (setjmp(oom)) {
+        v->arena.oom = NULL;
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a choice of schedules", v->arena.wanted);
+    }
+    keep_choice(v, t);
+    v->arena.oom = NULL;
+    atomic_fetch_or_explicit(&v->chosen, 1u << t->unit, memory_order_release);
+    return NULL;
+}
+
+gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t)
+{
+    const gn_pick *p = &t->pick;
+    if (!p->schedule.n && !p->without.passes && !p->without.decisions)
+        return note_choice((gn_variant *)(uintptr_t)v, t);
+    gn_variant *made, like = {.guards = v->guards, .why = v->why, .guard = v->guard, .old = v->old, .new = v->new};
+    for (gn_unit_id k = 0; k < GN_UNITS; k++) like.tuned[k] = gn_variant_tuned(v, k);
+    like.tuned[t->unit] = t;
+    pthread_mutex_lock(&j->compiling);
+    gn_status *s = add(j, &like, &made);
     pthread_mutex_unlock(&j->compiling);
     return s;
 }

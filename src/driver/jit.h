@@ -15,6 +15,8 @@
 
 #include "driver/build.h"
 
+#include <stdatomic.h>
+
 #define GN_DYNAMICS(X)                                                                                                 \
     X(TRUE, "true")                                                                                                    \
     X(AUTO, "auto")                                                                                                    \
@@ -102,8 +104,18 @@ typedef struct gn_variant {
     /* Of a recompilation: the first guard that did not hold, what it wanted (the least) and what came. */
     gn_dim guard;
     int64_t old, new;
+    /* What was chosen for its units (gn_jit_choose), and that in words.  To be read through gn_variant_tuned. */
+    const gn_tuned *tuned[GN_UNITS];
+    const char *choices[GN_UNITS];
+    atomic_uint chosen; /* bits of units */
     gn_arena arena;
 } gn_variant;
+
+/* NULL: nothing was chosen yet. */
+static inline const gn_tuned *gn_variant_tuned(const gn_variant *v, gn_unit_id unit)
+{
+    return atomic_load_explicit(&v->chosen, memory_order_acquire) >> unit & 1 ? v->tuned[unit] : NULL;
+}
 
 typedef struct gn_jit gn_jit;
 
@@ -118,6 +130,12 @@ GN_NODISCARD gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stanc
 
 /* Compiles for all sizes where nothing is to be compiled in, so that it is done before the first call. */
 GN_NODISCARD gn_status *gn_jit_prepare(gn_jit *j);
+
+/* Schedules.  The model of a program once more in an arena, and what it was compiled with: for who searches. */
+gn_model *gn_jit_outline(const gn_jit *j, const gn_variant *v, gn_arena *a, gn_build_options *opt);
+/* Notes a choice for one of a program's units.  Where it is not what rules say, the program is compiled once more: later
+ * calls find that one.  By one thread at a time; others may call what there is. */
+GN_NODISCARD gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t);
 
 static inline bool gn_guards_hold(const gn_guards *g, const gn_sizes *s)
 {

@@ -11,8 +11,6 @@
 #include "runtime/data/metrics.h"
 #include "runtime/reorder.h"
 
-typedef struct gn_tuned gn_tuned; /* tune.h */
-
 typedef struct gn_session_options {
     const char *path;  /* of the model */
     const char *text;  /* NULL: read from path */

@@ -7,7 +7,6 @@
 
 #include "base/map.h"
 #include "cache/cache.h"
-#include "driver/session_impl.h"
 #include "driver/tune_impl.h"
 
 #include <stdarg.h>
@@ -21,17 +20,18 @@ void tuner_say(const tuner *t, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
-    if (!t->of->opt.tune_say) return;
+    if (!t->wish->say) return;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    t->of->opt.tune_say(t->of->opt.tune_ctx, text);
+    t->wish->say(t->wish->ctx, text);
 }
 
 /* Is there time for another candidate: results, runs to warm up, and three of each in turn? */
 static bool time_left(const tuner *t)
 {
     static const double RUNS = 12;
+    if (t->wish->over && *t->wish->over) return false;
     return gn_now_ms() + RUNS * t->rec->default_us * 1e-3 < t->deadline;
 }
 
@@ -52,7 +52,7 @@ static gn_status *make_right(tuner *t, trial **c, const char *name)
     }
     if (s || why) {
         note_tried(t, (*c)->digest);
-        trial_free(*c);
+        trial_free(t, *c);
         *c = NULL;
     }
     gn_status_free(s);
@@ -62,7 +62,7 @@ static gn_status *make_right(tuner *t, trial **c, const char *name)
 static void adopt(tuner *t, trial *c)
 {
     note_tried(t, tuner_best_digest(t));
-    trial_free(t->best);
+    trial_free(t, t->best);
     t->best = c;
 }
 
@@ -93,7 +93,7 @@ static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool 
         adopt(t, c);
     } else {
         note_tried(t, c->digest);
-        trial_free(c);
+        trial_free(t, c);
     }
     return NULL;
 }
@@ -101,9 +101,9 @@ static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool 
 /* Threads, and one region or launch by launch. */
 static gn_status *search_ways(tuner *t)
 {
-    bool regions = gn_modes[t->of->opt.mode].one_region, won;
+    bool regions = gn_modes[t->wish->mode].one_region, won;
     for (int threads = t->threads; threads >= 1 && time_left(t); threads /= 2) {
-        if (threads != t->threads && t->of->opt.threads > 0) break; /* asked for */
+        if (threads != t->threads && t->wish->threads > 0) break; /* asked for */
         for (int one = 0; one <= (regions && threads > 1); one++) {
             gn_pick p = *tuner_best_pick(t);
             p.threads = threads == t->threads ? 0 : threads;
@@ -147,7 +147,7 @@ static gn_status *predict_flips(tuner *t, flip *flips, int *n)
         gn_status_free(s);
         if (s || !c) continue;
         flips[(*n)++] = (flip){tune_switches[k], trial_predict(t, c)};
-        trial_free(c);
+        trial_free(t, c);
     }
     qsort(flips, (size_t)*n, sizeof *flips, by_prediction);
     return NULL;
@@ -166,7 +166,7 @@ static gn_status *predict_default(tuner *t, double *us)
     if (!s && c) {
         c->pick.threads = 0;
         *us = trial_predict(t, c);
-        trial_free(c);
+        trial_free(t, c);
     }
     return s;
 }
@@ -268,7 +268,7 @@ static gn_status *try_value(tuner *t, const tune_values *f, int64_t value, gains
     if (!c) return NULL;
     note_gains(t, c, f->field, value, g);
     note_tried(t, c->digest);
-    trial_free(c);
+    trial_free(t, c);
     return NULL;
 }
 
@@ -328,7 +328,7 @@ static void settle(tuner *t)
                   "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the default it is",
                   d.b_us, d.a_us);
         note_tried(t, t->best->digest);
-        trial_free(t->best);
+        trial_free(t, t->best);
         t->best = NULL;
         d.b_us = d.a_us;
         d.ratio = 1;
@@ -338,25 +338,24 @@ static void settle(tuner *t)
     t->rec->noise = d.noise;
 }
 
+/* Fewer threads than the site's are tried where none were asked for. */
 static gn_status *open_tuner(tuner *t)
 {
-    int most = gn_pool_threads(t->s->pool);
+    int most = gn_pool_threads(t->site->pool);
     gn_cache_options in_memory = {0};
     t->threads = most;
-    t->pool = GN_NEW_N(t->arena, gn_pool *, most + 2);
-    t->pool[most] = t->s->pool;
+    t->pool = GN_NEW_N(t->arena, gn_pool *, most + 1);
+    t->pool[most] = t->site->pool;
     gn_map_init(&t->cost, t->arena);
-    for (int k = most / 2; k >= 1; k /= 2) GN_TRY(gn_pool_new(k, &t->pool[k]));
-    t->pool[most + 1] = NULL;
+    for (int k = most / 2; k >= 1 && t->wish->threads <= 0; k /= 2) GN_TRY(gn_pool_new(k, &t->pool[k]));
     GN_TRY(gn_cache_new(&in_memory, &t->cache));
-    GN_TRY(gn_session_build_options(t->s, &t->usual));
     t->usual_digest = trial_digest(t, tuner_reference(t), tuner_best_pick(t));
     return check_reference(t);
 }
 
 static void close_tuner(tuner *t)
 {
-    trial_free(t->best);
+    while (t->alive) trial_free(t, t->alive);
     for (int k = 1; t->pool && k < t->threads; k++) gn_pool_free(t->pool[k]);
     gn_cache_free(t->cache);
 }
@@ -372,96 +371,49 @@ static void keep_pick(gn_arena *a, const gn_pick *p, gn_pick *out)
     out->schedule.choices = c;
 }
 
-/* Searches in a session whose programs are the default's. */
-static gn_status *tune_unit(gn_session *of, gn_session *s, gn_tuned *rec, double seconds)
+static gn_status *run_search(tuner *t)
 {
-    tuner t = {.arena = of->arena, .s = s, .of = of, .id = rec->unit, .rec = rec};
-    double start = gn_now_ms();
-    t.deadline = start + seconds * 1e3;
-    gn_status *status = open_tuner(&t);
-    if (!status) {
-        duel d = duel_run(&t, tuner_reference(&t), tuner_reference(&t), duel_ms);
-        rec->default_us = d.a_us;
-        tuner_say(&t, "%s, default: %.1f us", gn_unit_name[rec->unit], d.a_us);
-        if (!time_left(&t)) tuner_say(&t, "no time to try anything: --tune-budget gives more");
-        status = search(&t);
-    }
-    if (!status) {
-        settle(&t);
-        keep_pick(of->arena, tuner_best_pick(&t), &rec->pick);
-        rec->seconds += (gn_now_ms() - start) * 1e-3;
-        tuner_say(&t, "%s: %.1f us, the default %.1f; %s%s", gn_unit_name[rec->unit], rec->best_us, rec->default_us,
-                  *gn_pick_text(of->arena, &rec->pick) ? gn_pick_text(of->arena, &rec->pick) : "nothing else is faster",
-                  rec->finished ? "; all was tried" : "");
-    }
-    close_tuner(&t);
-    return status;
-}
-
-/* Sessions ----------------------------------------------------------------------------------------------------------- */
-
-static bool enough(const gn_session *s, const gn_tuned *t, double seconds)
-{
-    if (t->finished || s->opt.no_code) return true;
-    return !s->opt.tune_on && (seconds <= 0 || t->seconds > 0.8 * seconds);
-}
-
-typedef struct plan { /* which programs, in which order */
-    gn_unit_id unit[2];
-    int n;
-    double part[2]; /* of the budget */
-} plan;
-
-static plan plan_of(const gn_session *s)
-{
-    if (!s->opt.train) return (plan){{GN_UNIT_EVAL}, 1, {1}};
-    return (plan){{GN_UNIT_STEP, GN_UNIT_EVAL}, 2, {0.65, 0.35}};
-}
-
-static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, double seconds, bool free_order)
-{
-    gn_tuned *rec = GN_NEW(s->arena, gn_tuned);
-    const char *signature;
-    bool found;
-    *rec = (gn_tuned){.unit = unit, .reorder = s->opt.reorder, .pick = {.one_region = 0}};
-    GN_TRY(gn_tuned_signature(s, unit, s->opt.reorder, free_order, &signature));
-    GN_TRY(gn_tuned_find(s, signature, rec, &found));
-    rec->signature = signature;
-    if (found && free_order) s->opt.reorder = rec->reorder;
-    if (!(found && enough(s, rec, seconds)) && !s->opt.no_code && seconds > 0) {
-        if (!*trials) GN_TRY(tune_default_session(s, rec->reorder, trials));
-        double deadline = gn_now_ms() + seconds * 1e3, times = 1;
-        if (free_order && !found) {
-            tuner t = {.arena = s->arena, .s = *trials, .of = s, .id = unit, .rec = rec};
-            duel d = duel_run(&t, tuner_unit(&(*trials)->build, unit), tuner_unit(&(*trials)->build, unit), duel_ms);
-            rec->default_us = d.a_us;
-            GN_TRY(tune_orders(s, trials, rec, deadline, &times));
-        }
-        GN_TRY(tune_unit(s, *trials, rec, (deadline - gn_now_ms()) * 1e-3));
-        rec->default_us /= times; /* as nodes came */
-        gn_tuned_keep(s, signature, rec);
-        rec->signature = signature;
-        found = true;
-        if (free_order) s->opt.reorder = rec->reorder;
-    }
-    if (found) s->tuned[unit] = rec;
+    GN_TRY(open_tuner(t));
+    duel d = duel_run(t, tuner_reference(t), tuner_reference(t), duel_ms);
+    t->rec->default_us = d.a_us;
+    tuner_say(t, "%s, default: %.1f us", gn_unit_name[t->id], d.a_us);
+    if (!time_left(t)) tuner_say(t, "no time to try anything: a larger budget gives more");
+    GN_TRY(search(t));
+    settle(t);
+    keep_pick(t->arena, tuner_best_pick(t), &t->rec->pick);
     return NULL;
 }
 
-gn_status *gn_tune_session(gn_session *s)
+/* Candidates are freed where memory runs out in the midst of it, too. */
+static gn_status *guarded_search(tuner *t)
 {
-    gn_session *trials = NULL;
-    plan p = plan_of(s);
-    bool elsewhere = s->opt.target || s->opt.limits || s->opt.cpu;
-    if ((s->opt.tune_lock || s->opt.tune_on) && elsewhere)
-        GN_FAIL(GN_ERR_USAGE, "schedules are tuned for this processor, not for %s",
-                s->opt.target || s->opt.limits ? "a device" : s->opt.cpu);
-    if (elsewhere) return NULL;
-    if (s->opt.tune_lock) return gn_tuned_lock_read(s, s->opt.tune_lock);
-    if (!gn_modes[s->opt.mode].tune && !s->opt.tune_on) return NULL;
-    gn_status *status = NULL;
-    for (int k = 0; k < p.n && !status; k++)
-        status = tune_one(s, &trials, p.unit[k], s->opt.tune_seconds * p.part[k], k == 0 && s->opt.free_order);
-    gn_session_free(trials);
-    return status;
+    jmp_buf out_of_memory, *before = t->arena->oom;
+    t->arena->oom = &out_of_memory;
+    if (setjmp(out_of_memory)) {
+        t->arena->oom = before;
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", t->arena->wanted);
+    }
+    gn_status *s = run_search(t);
+    t->arena->oom = before;
+    return s;
+}
+
+gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wish *wish, gn_tuned *rec, double seconds)
+{
+    tuner t = {.arena = a, .site = site, .wish = wish, .id = rec->unit, .rec = rec};
+    double start = gn_now_ms();
+    t.deadline = start + seconds * 1e3;
+    gn_status *s = guarded_search(&t);
+    close_tuner(&t);
+    if (s) return s;
+    rec->seconds += (gn_now_ms() - start) * 1e-3;
+    const char *choices = gn_pick_text(a, &rec->pick);
+    tuner_say(&t, "%s: %.1f us, the default %.1f; %s%s", gn_unit_name[rec->unit], rec->best_us, rec->default_us,
+              *choices ? choices : "nothing else is faster", rec->finished ? "; all was tried" : "");
+    return NULL;
+}
+
+bool gn_tuned_enough(const gn_tuned *t, double seconds)
+{
+    return t->finished || seconds <= 0 || t->seconds > 0.8 * seconds;
 }

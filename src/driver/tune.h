@@ -25,6 +25,44 @@ struct gn_tuned {
 
 extern const char *const gn_unit_name[GN_UNITS];
 
+/* Where a search is made: a model bound to data, on this processor. */
+typedef struct gn_tune_site {
+    gn_model *model;
+    gn_build *build;      /* the default's: its unit is bound, and candidates are compared with it */
+    gn_build_options opt; /* that it was made with; candidates change it */
+    gn_state *state;      /* that units are bound to: what stands there is lost */
+    gn_pool *pool;
+    uint64_t seed;        /* of the weights that are timed with */
+    double missing_bytes; /* that dense features would take; 0: they are there */
+    /* Binds a unit of any build of the model to the data and the state. */
+    gn_status *(*bind)(void *ctx, gn_unit *u, gn_pool *pool, const gn_instance *like);
+    void *ctx;
+} gn_tune_site;
+
+/* What is wanted of a search, and who is told of it. */
+typedef struct gn_tune_wish {
+    gn_mode mode;
+    int threads;                              /* that were asked for; 0: fewer may be found to be faster */
+    void (*say)(void *ctx, const char *text); /* NULL: nobody listens */
+    /* For tests: sees a candidate's code, and may see the default's, before it is bound. */
+    void (*made)(void *ctx, const char *candidate, gn_unit *u);
+    void *ctx;
+    const bool *over; /* for tests: ends it before its time; NULL */
+} gn_tune_wish;
+
+/* Lines "name value" of all that a record depends on besides program and machine. */
+typedef struct gn_tune_facts {
+    gn_model *model; /* sizes that are compiled in stand in its programs */
+    const gn_graph *graph;
+    int64_t features, nonzeros, classes, on_edges; /* columns, entries of x, columns of the graph's attributes */
+    bool weighted;
+    int64_t train, val; /* rows that masks mark */
+    bool fixed;
+    int threads;       /* 0: any */
+    const char *order; /* of nodes */
+    const char *more;  /* options; NULL: none */
+} gn_tune_facts;
+
 /* tune_record.c ------------------------------------------------------------------------------------------------------ */
 
 /* Lines of text, and back; what it holds lives in the arena.  GN_ERR_DATA: line number, what is wrong, the nearest name.
@@ -33,23 +71,42 @@ void gn_tuned_print(const gn_tuned *t, gn_buf *out);
 GN_NODISCARD gn_status *gn_tuned_parse(gn_arena *a, const char *text, const char *where, int line, gn_tuned *out);
 /* Choices in a few words, "" for none. */
 const char *gn_pick_text(gn_arena *a, const gn_pick *p);
+/* A copy that lives in the arena, without what was tried. */
+gn_tuned *gn_tuned_copy(gn_arena *a, const gn_tuned *t);
 
 /* tune_keep.c -------------------------------------------------------------------------------------------------------- */
 
-/* All that a record depends on, lines "name value": compiler, machine, model, graph, features, what is fixed.  Of a session
- * that has read its data and its model. */
-GN_NODISCARD gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, gn_order reorder, bool free_order,
-                                           const char **out);
-/* From and to the session's cache.  *found is false where there is no cache or no record that can be read. */
-GN_NODISCARD gn_status *gn_tuned_find(gn_session *s, const char *signature, gn_tuned *out, bool *found);
-void gn_tuned_keep(gn_session *s, const char *signature, const gn_tuned *t);
+/* All that a record depends on, in the arena: compiler, machine, model, graph, features, what is fixed. */
+GN_NODISCARD gn_status *gn_tuned_sign(gn_arena *a, const gn_tune_facts *f, gn_unit_id unit, const char **out);
+/* From and to the cache (NULL: there is none).  *found is false where there is no record that can be read.  `mode`: that
+ * wants it. */
+GN_NODISCARD gn_status *gn_tuned_find(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature,
+                                      gn_tuned *out, bool *found);
+void gn_tuned_keep(gn_arena *a, struct gn_cache *cache, gn_mode mode, const char *signature, const gn_tuned *t);
 
-/* Lock files.  Reading: GN_ERR_IO; GN_ERR_DATA where it is no such file, lacks the program, or does not fit: which line,
- * what it says and what is so here. */
-GN_NODISCARD gn_status *gn_tuned_lock_write(gn_session *s, const char *path);
-GN_NODISCARD gn_status *gn_tuned_lock_read(gn_session *s, const char *path);
+/* Lock files.  A record of each program, with its signature, to a file: GN_ERR_IO. */
+GN_NODISCARD gn_status *gn_tuned_lock_save(gn_arena *a, int n, const gn_tuned *const *t, const char *path);
+/* The record of a unit in the text of a lock, that was read from path: GN_ERR_DATA where it is no lock, lacks the program, or
+ * does not fit: which line, what it says and what is so here.  `cure`: what makes another. */
+GN_NODISCARD gn_status *gn_tuned_unlock(gn_arena *a, const char *text, const char *path, gn_unit_id unit,
+                                        const char *signature, const char *cure, gn_tuned *out);
 
 /* tune.c ------------------------------------------------------------------------------------------------------------- */
+
+/* Searches for `seconds`, on from what stands in rec, in which the result is left; what it points to is in the arena. */
+GN_NODISCARD gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wish *wish, gn_tuned *rec,
+                                     double seconds);
+/* Does what is kept do, where a mode wants that many seconds spent? */
+bool gn_tuned_enough(const gn_tuned *t, double seconds);
+
+/* tune_session.c ----------------------------------------------------------------------------------------------------- */
+
+/* The signature of a session that has read its data and its model. */
+GN_NODISCARD gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, gn_order reorder, bool free_order,
+                                           const char **out);
+/* Lock files of what a session runs.  Reading: GN_ERR_IO; GN_ERR_DATA as above. */
+GN_NODISCARD gn_status *gn_tuned_lock_write(gn_session *s, const char *path);
+GN_NODISCARD gn_status *gn_tuned_lock_read(gn_session *s, const char *path);
 
 #define GN_TUNE_SECONDS 5.0 /* a search's usual budget */
 

@@ -1,5 +1,4 @@
 /* check: does a candidate compute what the default computes? */
-#include "driver/session_impl.h"
 #include "driver/tune_impl.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ static size_t bytes_of(const result *r) { return (size_t)r->elems * gn_elem_size
 /* From fresh states, in an arena of what is no number: what is read before it is written shows. */
 static gn_status *run_fresh(tuner *t, const gn_unit *u)
 {
-    GN_TRY(gn_session_reset(t->s, SEED));
+    GN_TRY(gn_model_reset(t->site->model, t->site->state, SEED));
     gn_instance_poison(u->instance);
     for (int k = 0; k < (t->id == GN_UNIT_STEP ? STEPS : 1); k++) gn_instance_run(u->instance);
     return NULL;
@@ -33,10 +32,10 @@ gn_status *check_reference(tuner *t)
 {
     const gn_unit *u = tuner_reference(t);
     const gn_artifact *a = u->code->artifact;
-    const gn_state *s = &t->s->state;
+    const gn_state *s = t->site->state;
     t->results = GN_NEW_N(t->arena, result, a->n_slots + s->n + 1);
     t->n_results = 0;
-    GN_TRY(gn_session_reset(t->s, SEED));
+    GN_TRY(gn_model_reset(t->site->model, t->site->state, SEED));
     for (int k = 0; k < s->n && t->id == GN_UNIT_STEP; k++) {
         result *r = &t->results[t->n_results++];
         *r = (result){.name = s->tensors[k].name, .elem = s->tensors[k].elem};
@@ -60,7 +59,7 @@ static const void *value_now(const tuner *t, const gn_unit *u, const result *r)
 {
     int64_t elems = 0;
     if (r->before) {
-        const gn_state_tensor *s = gn_state_find(&t->s->state, r->name);
+        const gn_state_tensor *s = gn_state_find(t->site->state, r->name);
         return s ? s->data : NULL;
     }
     const void *p = gn_instance_output(u->instance, r->name, &elems);

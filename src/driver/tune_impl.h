@@ -8,6 +8,7 @@
 
 /* One way to compile one program, on its way to being measured. */
 typedef struct trial {
+    struct trial *next; /* of those that are alive */
     gn_arena arena;
     gn_build_options opt;
     gn_build build;
@@ -25,19 +26,19 @@ typedef struct result { /* what a program leaves */
 
 typedef struct tuner {
     gn_arena *arena;
-    gn_session *s;  /* with the default: the reference */
-    gn_session *of; /* for which it is */
+    const gn_tune_site *site; /* with the default: the reference */
+    const gn_tune_wish *wish;
     gn_unit_id id;
     gn_tuned *rec;
     struct gn_cache *cache; /* of candidates' kernels, in memory */
-    gn_build_options usual; /* what the session compiles with; candidates change it */
     uint64_t usual_digest;  /* of the default */
+    trial *alive;           /* all that there are */
     trial *best;            /* NULL: the default */
     double deadline;        /* gn_now_ms */
     int n_results;
     result *results;
-    int threads;    /* of the session */
-    gn_pool **pool; /* [threads + 1] */
+    int threads;    /* of the site */
+    gn_pool **pool; /* [threads + 1]; NULL: none of that many */
     gn_map cost;    /* by kernel: predicted nanoseconds */
 } tuner;
 
@@ -53,7 +54,7 @@ GN_NODISCARD gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out);
 double trial_predict(tuner *t, trial *c); /* microseconds by the cost model; 0: cannot be told */
 /* Code, instances. */
 GN_NODISCARD gn_status *trial_make(tuner *t, trial *c, const char *name);
-void trial_free(trial *c);
+void trial_free(tuner *t, trial *c); /* NULL is fine */
 /* Instances once more, in other memory: where things happen to lie must not decide. */
 GN_NODISCARD gn_status *trial_rebind(tuner *t, trial *c);
 uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p);
@@ -75,6 +76,10 @@ duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms);
 bool duel_won(const duel *d); /* by b, beyond noise */
 /* Least nanoseconds of each launch, a and b in turn. */
 void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns);
+
+/* tune_session.c: a session with the default's programs, to search in; and who is told. */
+gn_tune_site tune_site_of(gn_session *s);
+gn_tune_wish tune_wish_of(const gn_session *s);
 
 /* tune_order.c.  The default's programs on the same data, which keeps all that was needed to bind it. */
 GN_NODISCARD gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session **out);

@@ -64,14 +64,15 @@ bool tune_same_scores(gn_session *a, gn_session *b)
 gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times)
 {
     static const gn_order orders[] = {GN_ORDER_COMMUNITIES, GN_ORDER_RCM};
-    tuner t = {.arena = of->arena, .of = of, .id = rec->unit, .rec = rec};
+    gn_tune_wish wish = tune_wish_of(of);
     double once = (*s)->read_ms + (*s)->build.ms;
     if ((*s)->data->n_nodes < FEW_NODES || (*s)->graph->n_src != (*s)->graph->n_dst) return NULL;
     for (int k = 0; k < 2; k++) {
         gn_session *other;
         if (gn_now_ms() + 3 * once + 16 * rec->default_us * 1e-3 > deadline) return NULL;
         GN_TRY(tune_default_session(of, orders[k], &other));
-        t.s = *s;
+        gn_tune_site site = tune_site_of(*s);
+        tuner t = {.arena = of->arena, .site = &site, .wish = &wish, .id = rec->unit, .rec = rec};
         bool right = tune_same_scores(*s, other);
         duel d = duel_run(&t, tuner_unit(&(*s)->build, rec->unit), tuner_unit(&other->build, rec->unit), TUNE_DUEL_MS);
         bool won = right && duel_won(&d);

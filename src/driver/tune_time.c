@@ -1,5 +1,4 @@
 /* duel: two units in turn, so that what happens to the machine meanwhile happens to both. */
-#include "driver/session_impl.h"
 #include "driver/tune_impl.h"
 
 #include <math.h>
@@ -42,7 +41,7 @@ static double noise_of(const double *x, int n, double middle)
  * does between two runs. */
 static double least_gain(const tuner *t, const gn_unit *a, const gn_unit *b)
 {
-    int all = gn_pool_threads(t->s->pool), x = a->threads ? a->threads : all, y = b->threads ? b->threads : all;
+    int all = gn_pool_threads(t->site->pool), x = a->threads ? a->threads : all, y = b->threads ? b->threads : all;
     if (x != y || (x > 1 && a->one_region != b->one_region)) return 0.05;
     return x > 1 ? 0.03 : 0.01;
 }
@@ -51,7 +50,7 @@ duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms)
 {
     double x[MOST], y[MOST], ratio[MOST], sorted[MOST], start = gn_now_ms();
     int n = 0;
-    gn_status_free(gn_session_reset(t->s, t->s->opt.seed));
+    gn_status_free(gn_model_reset(t->site->model, t->site->state, t->site->seed));
     double once = time_runs(a->instance, 1);
     int runs = once > 0 ? (int)fmax(1, fmin(500, batch_ms * 1e3 / once)) : 1;
     time_runs(b->instance, 1);
@@ -94,7 +93,7 @@ void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms
     for (int k = 0; k < n; k++) a_ns[k] = INT64_MAX;
     for (int k = 0; k < m; k++) b_ns[k] = INT64_MAX;
     if (!room) return;
-    gn_status_free(gn_session_reset(t->s, t->s->opt.seed));
+    gn_status_free(gn_model_reset(t->site->model, t->site->state, t->site->seed));
     for (int k = 0; k < MOST && (k < LEAST || gn_now_ms() - start < ms); k++) {
         least(a->instance, n, a_ns, room);
         least(b->instance, m, b_ns, room);

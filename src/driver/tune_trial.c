@@ -1,6 +1,6 @@
 /* trial: one candidate, from choices to instances. */
+#include "base/alloc.h"
 #include "base/map.h"
-#include "driver/session_impl.h"
 #include "driver/tune_impl.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ gn_unit *tuner_unit(gn_build *b, gn_unit_id id)
     return id == GN_UNIT_EVAL ? &b->eval : id == GN_UNIT_STEP ? &b->step : &b->val_loss;
 }
 
-const gn_unit *tuner_reference(const tuner *t) { return tuner_unit(&t->s->build, t->id); }
+const gn_unit *tuner_reference(const tuner *t) { return tuner_unit(t->site->build, t->id); }
 const gn_unit *tuner_best(const tuner *t) { return t->best ? t->best->unit : tuner_reference(t); }
 
 const gn_pick *tuner_best_pick(const tuner *t)
@@ -22,7 +22,7 @@ const gn_pick *tuner_best_pick(const tuner *t)
 }
 
 /* What is run: kernels, in which order, on what, how. */
-static uint64_t digest_code(const gn_compiled *c, bool alone, uint64_t h)
+static uint64_t digest_code(gn_arena *a, const gn_compiled *c, bool alone, uint64_t h)
 {
     if (!c) return h;
     for (uint32_t l = 0; l < c->low->launches.n; l++) {
@@ -31,7 +31,7 @@ static uint64_t digest_code(const gn_compiled *c, bool alone, uint64_t h)
         h = gn_hash_bytes(x->buffers.p, x->buffers.n * sizeof *x->buffers.p, h);
         h = gn_hash_bytes(numbers, sizeof numbers, h);
         if (!x->kernel) continue;
-        gn_buf b = {.arena = c->gir->arena};
+        gn_buf b = {.arena = a};
         kir_print(x->kernel, &b);
         h = gn_hash_bytes(b.p, b.n, h);
     }
@@ -44,7 +44,7 @@ static uint64_t digest_code(const gn_compiled *c, bool alone, uint64_t h)
 uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p)
 {
     bool alone = (p->threads ? p->threads : t->threads) == 1;
-    uint64_t h = digest_code(u->prepare_code, alone, digest_code(u->code, alone, 1));
+    uint64_t h = digest_code(t->arena, u->prepare_code, alone, digest_code(t->arena, u->code, alone, 1));
     int64_t how[] = {p->threads, u->one_region};
     return gn_hash_bytes(how, sizeof how, h);
 }
@@ -70,58 +70,75 @@ static gn_pick copy_pick(gn_arena *a, const gn_pick *p)
     return c;
 }
 
-static gn_status *lower_guarded(tuner *t, const gn_pick *pick, trial *c)
+static gn_status *lower(tuner *t, trial *c)
+{
+    c->opt = t->site->opt;
+    c->opt.skip = ~(1u << t->id);
+    c->opt.no_code = true;
+    c->opt.mode = t->wish->mode;
+    c->opt.cache = t->cache;
+    c->opt.pick[t->id] = &c->pick;
+    GN_TRY(gn_build_model(&c->arena, t->site->model, &c->opt, &c->build));
+    c->unit = tuner_unit(&c->build, t->id);
+    c->digest = trial_digest(t, c->unit, &c->pick);
+    return NULL;
+}
+
+static gn_status *compile(tuner *t, trial *c)
+{
+    (void)t;
+    return gn_build_code(&c->arena, &c->opt, &c->build);
+}
+
+/* Memory that a candidate does not find is its own matter; what is done with it later ends as the search's arena does. */
+static gn_status *guarded(tuner *t, trial *c, gn_status *(*work)(tuner *t, trial *c))
 {
     jmp_buf out_of_memory;
     c->arena.oom = &out_of_memory;
     if (setjmp(out_of_memory)) {
-        c->arena.oom = NULL;
+        c->arena.oom = t->arena->oom;
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", c->arena.wanted);
     }
-    c->pick = copy_pick(&c->arena, pick);
-    c->opt = t->usual;
-    c->opt.skip = ~(1u << t->id);
-    c->opt.no_code = true;
-    c->opt.mode = t->of->opt.mode;
-    c->opt.cache = t->cache;
-    c->opt.pick[t->id] = &c->pick;
-    GN_TRY(gn_build_model(&c->arena, t->s->model, &c->opt, &c->build));
-    c->unit = tuner_unit(&c->build, t->id);
-    c->digest = trial_digest(t, c->unit, &c->pick);
-    c->arena.oom = NULL;
-    return NULL;
+    gn_status *s = work(t, c);
+    c->arena.oom = t->arena->oom;
+    return s;
 }
 
 /* Dense features where there were none: only where they are no burden. */
 static bool too_large(const tuner *t, const trial *c)
 {
-    const gn_dataset *d = t->s->data;
-    double bytes = 4.0 * (double)d->n_nodes * (double)d->n_features;
-    return gn_unit_reads(c->unit, GN_SLOT_INPUT, "x") && !d->x && !t->s->x_dense && bytes > 256e6;
+    return t->site->missing_bytes > 256e6 && gn_unit_reads(c->unit, GN_SLOT_INPUT, "x");
 }
 
 gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out)
 {
     *out = NULL;
-    trial *c = calloc(1, sizeof *c);
+    trial *c = gn_allocate_zeroed(sizeof *c);
     if (!c) GN_FAIL(GN_ERR_NOMEM, "out of memory: a candidate");
+    c->next = t->alive;
+    t->alive = c;
     gn_arena_init(&c->arena);
-    gn_status *s = lower_guarded(t, pick, c);
+    c->arena.oom = t->arena->oom;
+    c->pick = copy_pick(&c->arena, pick);
+    gn_status *s = guarded(t, c, lower);
     if (s || was_tried(t, c->digest) || too_large(t, c)) {
-        trial_free(c);
+        trial_free(t, c);
         return s;
     }
     *out = c;
     return NULL;
 }
 
-void trial_free(trial *c)
+void trial_free(tuner *t, trial *c)
 {
+    trial **at = &t->alive;
     if (!c) return;
+    while (*at && *at != c) at = &(*at)->next;
+    if (*at) *at = c->next;
     if (c->unit) gn_unit_release(c->unit);
     gn_image_free(c->build.image);
     gn_arena_free(&c->arena);
-    free(c);
+    gn_release(c);
 }
 
 /* Prediction --------------------------------------------------------------------------------------------------------- */
@@ -160,7 +177,17 @@ static double predict_unit(tuner *t, trial *c, const gn_unit *u)
     return ns * 1e-3;
 }
 
-static gn_pool *pool_of(const tuner *t, int threads) { return t->pool[threads > 0 ? threads : t->threads]; }
+static gn_pool *pool_of(const tuner *t, int threads)
+{
+    bool there = threads > 0 && threads < t->threads && t->pool[threads];
+    return t->pool[there ? threads : t->threads];
+}
+
+static gn_status *bind(tuner *t, gn_unit *u, int threads)
+{
+    const gn_tune_site *s = t->site;
+    return s->bind(s->ctx, u, pool_of(t, threads), tuner_reference(t)->instance);
+}
 
 static void nothing(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
 {
@@ -178,7 +205,7 @@ double trial_predict(tuner *t, trial *c)
     double us = 0;
     without_code(c->unit->code);
     without_code(c->unit->prepare_code);
-    gn_status *s = gn_session_bind(t->s, c->unit, pool_of(t, c->pick.threads), tuner_reference(t)->instance);
+    gn_status *s = bind(t, c->unit, c->pick.threads);
     if (!s) us = predict_unit(t, c, c->unit);
     gn_status_free(s);
     gn_unit_release(c->unit);
@@ -189,15 +216,15 @@ double trial_predict(tuner *t, trial *c)
 
 gn_status *trial_make(tuner *t, trial *c, const char *name)
 {
-    GN_TRY(gn_build_code(&c->arena, &c->opt, &c->build));
-    if (t->of->opt.tune_made) t->of->opt.tune_made(t->of->opt.tune_ctx, name, c->unit);
-    return gn_session_bind(t->s, c->unit, pool_of(t, c->pick.threads), tuner_reference(t)->instance);
+    GN_TRY(guarded(t, c, compile));
+    if (t->wish->made) t->wish->made(t->wish->ctx, name, c->unit);
+    return bind(t, c->unit, c->pick.threads);
 }
 
 gn_status *trial_rebind(tuner *t, trial *c)
 {
     gn_unit other = *c->unit;
-    GN_TRY(gn_session_bind(t->s, &other, pool_of(t, c->pick.threads), tuner_reference(t)->instance));
+    GN_TRY(bind(t, &other, c->pick.threads));
     gn_unit_release(c->unit);
     *c->unit = other;
     return NULL;
