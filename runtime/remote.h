@@ -24,6 +24,9 @@ struct gn_remote {
     gn_status *(*time)(void *attached, int64_t *ns); /* runs once, and adds the time of each launch: [n_launches] */
     gn_status *(*push)(gn_remote *r, const void *host);
     gn_status *(*fetch)(gn_remote *r, void *host); /* waits. Both: nothing where there is no shadow */
+    /* A shadow that outlives the instances that use it, filled when it is made; ended by drop. */
+    gn_status *(*hold)(gn_remote *r, const void *host, int64_t bytes, const char *what);
+    void (*drop)(gn_remote *r, const void *host);
 };
 
 #endif

@@ -29,7 +29,8 @@
  * Options structures begin with their size: set `size` to sizeof of the structure and leave what you do not know 0.  A
  * program that was built against an older header goes on working.
  *
- * Tensors are DLPack's (dlpack.h; https://dmlc.github.io/dlpack/latest/c_api.html), on the CPU. */
+ * Tensors are DLPack's (dlpack.h; https://dmlc.github.io/dlpack/latest/c_api.html), on the CPU: those of a GPU (kDLCUDA) are
+ * GNNC_ERROR_DATA, where the context computes on one, too. */
 #ifndef GNNC_GNNC_H
 #define GNNC_GNNC_H
 
@@ -124,11 +125,35 @@ typedef struct gnnc_context_options {
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     void (*release)(void *user, void *block); /* never NULL */
     void *user;
+    /* Where executables of the context run (docs/cuda.md): "cpu", which NULL is; "cuda" or "cuda:N", a GPU, whose driver and
+     * NVRTC are looked for here and when something is compiled; "auto": a GPU where there is one, else the CPU, and
+     * gnnc_context_device says why.
+     *   What belongs to a GPU's context goes there by itself: data when it is first computed with, weights once, and they stay;
+     * results come back when they are asked for, weights when they are saved or looked at.  Data is still given on the CPU.
+     * Functions of such a context may be called by several threads as always, but what computes does so one at a time.  Calls that
+     * compute may return before it is done: what goes wrong there is the status of a later call that waits.
+     *   GNNC_ERROR_USAGE: there is no such device; GNNC_ERROR_BACKEND: there is no driver (what was looked for, and where), it is too
+     * old, or the device is.  Later, of whatever compiles or computes: GNNC_ERROR_BACKEND: there is no NVRTC, or the device was
+     * lost (a fault there ends it for the process: free everything); GNNC_ERROR_MEMORY: what takes how much of the device's
+     * memory, and how much is free.  A training step that failed on a device leaves the state as it happens to be. */
+    const char *device;
 } gnnc_context_options;
 
-/* `options` may be NULL.  GNNC_ERROR_USAGE: an option is out of range or names nothing, GNNC_CACHE_SIZE is no size. */
+/* `options` may be NULL.  GNNC_ERROR_USAGE: an option is out of range or names nothing, GNNC_CACHE_SIZE is no size;
+ * and see `device`. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_context_new(const gnnc_context_options *options, gnnc_context **out);
 GNNC_API void gnnc_context_free(gnnc_context *c);
+
+typedef struct gnnc_device_info {
+    size_t size;
+    bool gpu;
+    const char *name;   /* "cpu", or what the driver calls it; strings live as long as the context */
+    int ordinal, arch;  /* of a GPU: 0 for cuda:0, 90 for sm_90; else -1 and 0 */
+    int64_t bytes;      /* of memory of a GPU */
+    const char *reason; /* of "auto": why it is not a GPU; else "" */
+} gnnc_device_info;
+/* Where executables of the context run; info->size is set.  NULL is a context, too. */
+GNNC_API void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info);
 
 typedef struct gnnc_cache_info {
     size_t size;
@@ -232,7 +257,8 @@ typedef struct gnnc_compile_options {
      * of other sizes compute the same, at a speed that was not measured), so all runs have the same bits; two searches may
      * choose differently, which a lock prevents.  While one run chooses, others that need the same choice wait for it.
      * With the stance run-what-is-compiled, and in eager programs, nothing is chosen.  Neither the order of nodes nor the
-     * number of threads is: they are the caller's.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
+     * number of threads is: they are the caller's.  On a GPU nothing is measured, and schedules are those of the cost
+     * model.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
     int64_t tune_budget_ms;
     /* Schedules come from this file, in any mode but eager, and nothing is searched for.  It is read by gnnc_compile, whose
      * GNNC_ERROR_IO says that it cannot be.  The first inference or step of a program is GNNC_ERROR_DATA where it is no lock or
@@ -301,8 +327,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_tuning(const gnnc_executabl
  * its own programs.  GNNC_ERROR_USAGE: nothing was chosen yet; GNNC_ERROR_IO: it cannot be written. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_lock(const gnnc_executable *e, const char *path);
 
-/* A stage of compilation of the last program as text: "ast", "gir", "kir", "llvm", "asm" (docs/architecture.md).  *text ends
- * with NUL and is freed with gnnc_text_free.  GNNC_ERROR_USAGE: there is no such stage (with the nearest that there is);
+/* A stage of compilation of the last program as text: "ast", "gir", "kir", "llvm", "asm" (docs/architecture.md); the last two are
+ * the CPU's.  *text ends with NUL and is freed with gnnc_text_free.  GNNC_ERROR_USAGE: there is no such stage (with the nearest);
  * GNNC_ERROR_BACKEND: built without LLVM. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_emit(const gnnc_executable *e, const char *stage, char **text);
 
@@ -331,11 +357,15 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const 
 
 /* Parameter `k` (or by name): a view of the weights as they lie in the state, with strides, alive as long as the state;
  * writing through it changes them. *name (may be NULL) is alive as long. `shape_and_strides` holds what the view points
- * to: room for 16 numbers.  GNNC_ERROR_USAGE: there is none (with the nearest name). */
+ * to: room for 16 numbers.  GNNC_ERROR_USAGE: there is none (with the nearest name).  In a context with a GPU the view shows the
+ * weights as they are now, which are fetched; what was written through it counts once gnnc_state_changed says so. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_weight(gnnc_state *s, int k, const char **name, DLTensor *view,
                                                        int64_t shape_and_strides[16]);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *view,
                                                              int64_t shape_and_strides[16]);
+/* Weights were written through views, of which none is older than the last training step: a GPU gets them before it computes
+ * again.  On the CPU it is as if it were not called. */
+GNNC_API void gnnc_state_changed(gnnc_state *s);
 
 /* Runs --------------------------------------------------------------------------------------------------------------- */
 
@@ -360,7 +390,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
  * model reads, as "train_mask", bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the
  * model declares.  Row-major float32 and int32 data that is not on edges is borrowed until other data is bound or the run
  * is freed, and is read anew by every call; the rest (masks, int64, other strides, data on edges, x for an executable
- * that was compiled `sparse`, everything for one that was compiled `fixed`) is copied here, when it is bound.
+ * that was compiled `sparse`, everything for one that was compiled `fixed` or in a context with a GPU) is copied here, when it
+ * is bound.
  * Data of other sizes than before may be bound at any time, together with a graph that fits.
  * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of
  * dimensions or columns, not on the CPU, not aligned to its element, an int64 that 32 bits do not hold.  Numbers of rows

@@ -130,6 +130,18 @@ gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host)
     return s ? gn_cuda_download(m->device, host, s->at, s->bytes) : NULL;
 }
 
+gn_status *gn_cuda_memory_hold(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what)
+{
+    gn_device_ptr at;
+    return acquire(m, host, bytes, what, &at);
+}
+
+void gn_cuda_memory_drop(gn_cuda_memory *m, const void *host)
+{
+    shadow *s = find(m, host);
+    if (s) release(m, s->at);
+}
+
 /* Instances --------------------------------------------------------------------------------------------------------- */
 
 typedef struct ready { /* a launch; arguments are the addresses of its values */
@@ -360,7 +372,14 @@ static gn_status *push(gn_remote *r, const void *host)
 }
 static gn_status *fetch(gn_remote *r, void *host) { return gn_cuda_memory_fetch((gn_cuda_memory *)(void *)r, host); }
 
-static const gn_remote on_device = {attach, detach, run_attached, wait_attached, replay, time_attached, push, fetch};
+static gn_status *hold(gn_remote *r, const void *host, int64_t bytes, const char *what)
+{
+    return gn_cuda_memory_hold((gn_cuda_memory *)(void *)r, host, bytes, what);
+}
+static void drop(gn_remote *r, const void *host) { gn_cuda_memory_drop((gn_cuda_memory *)(void *)r, host); }
+
+static const gn_remote on_device = {attach,        detach, run_attached, wait_attached, replay,
+                                    time_attached, push,   fetch,        hold,          drop};
 
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m)
 {

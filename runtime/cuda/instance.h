@@ -24,6 +24,10 @@ void gn_cuda_memory_free(gn_cuda_memory *m); /* NULL is fine; its instances must
 GN_NODISCARD gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host);
 GN_NODISCARD gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host);
 
+/* A shadow of `bytes` at `host` that outlives instances, filled when it is made, until as many drops; GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_cuda_memory_hold(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what);
+void gn_cuda_memory_drop(gn_cuda_memory *m, const void *host);
+
 /* For gn_artifact.remote; an artifact's remote_code is then a gn_cuda_code [n_code]. Alive as long as m. */
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m);
 

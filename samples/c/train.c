@@ -1,6 +1,6 @@
 /* Training on graphs that change from call to call, as in sampling; then on from a saved state.
  *
- *     cc train.c $(pkg-config --cflags --libs gnnc) -o train && ./train gcn.gnn */
+ *     cc train.c $(pkg-config --cflags --libs gnnc) -o train && ./train gcn.gnn [cuda] */
 #include <gnnc/gnnc.h>
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void must(gnnc_status *s)
 static uint32_t next(uint32_t *state) { return (*state = *state * 1664525u + 1013904223u) >> 8; }
 
 /* Two communities: edges inside of them, features that tell them apart a little. */
-static gnnc_graph *draw(uint32_t seed, int n, float *x, int32_t *y, uint8_t *mask)
+static gnnc_graph *draw(const gnnc_context *context, uint32_t seed, int n, float *x, int32_t *y, uint8_t *mask)
 {
     static int32_t src[8 * MOST], dst[8 * MOST];
     gnnc_graph *g;
@@ -33,11 +33,11 @@ static gnnc_graph *draw(uint32_t seed, int n, float *x, int32_t *y, uint8_t *mas
             dst[8 * v + k] = v;
         }
     }
-    must(gnnc_graph_from_coo(NULL, n, 8 * (int64_t)n, GNNC_INT32, src, dst, &g));
+    must(gnnc_graph_from_coo(context, n, 8 * (int64_t)n, GNNC_INT32, src, dst, &g));
     return g;
 }
 
-static double step(gnnc_run *run, uint32_t seed)
+static double step(const gnnc_context *context, gnnc_run *run, uint32_t seed)
 {
     static float x[MOST * FEATURES];
     static int32_t y[MOST];
@@ -45,7 +45,7 @@ static double step(gnnc_run *run, uint32_t seed)
     uint32_t draws = seed;
     int n = 100 + (int)(next(&draws) % 150) * 2;
     int64_t rows[2] = {n, FEATURES};
-    gnnc_graph *g = draw(seed, n, x, y, mask);
+    gnnc_graph *g = draw(context, seed, n, x, y, mask);
     DLTensor tx = {x, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, rows, NULL, 0};
     DLTensor ty = {y, {kDLCPU, 0}, 1, {kDLInt, 32, 1}, rows, NULL, 0};
     DLTensor tm = {mask, {kDLCPU, 0}, 1, {kDLBool, 8, 1}, rows, NULL, 0};
@@ -61,25 +61,31 @@ static double step(gnnc_run *run, uint32_t seed)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) return fprintf(stderr, "usage: train model.gnn\n"), 2;
+    if (argc < 2) return fprintf(stderr, "usage: train model.gnn [cpu|cuda|cuda:N|auto]\n"), 2;
+    gnnc_context *context;
+    gnnc_context_options where = {.size = sizeof where, .device = argc > 2 ? argv[2] : "cpu"};
+    gnnc_device_info device = {.size = sizeof device};
     gnnc_module *module;
     gnnc_executable *exe;
     gnnc_state *state, *again;
     gnnc_run *run, *rerun;
     gnnc_compile_options options = {.size = sizeof options, .features = FEATURES, .classes = CLASSES, .train = true};
-    must(gnnc_module_read(NULL, argv[1], &module));
+    must(gnnc_context_new(&where, &context));
+    gnnc_context_device(context, &device);
+    printf("on %s\n", device.name);
+    must(gnnc_module_read(context, argv[1], &module));
     must(gnnc_compile(module, &options, &exe));
     must(gnnc_state_new(exe, 1, &state));
     must(gnnc_run_new(exe, state, NULL, &run));
     for (uint32_t k = 0; k < 100; k++) {
-        double loss = step(run, k);
+        double loss = step(context, run, k);
         if (k % 20 == 0) printf("step %3u  loss %.4f\n", k, loss);
     }
     must(gnnc_state_save(state, "train.state"));
     must(gnnc_state_new(exe, 2, &again));
     must(gnnc_state_load(again, "train.state"));
     must(gnnc_run_new(exe, again, NULL, &rerun));
-    double one = step(run, 100), other = step(rerun, 100);
+    double one = step(context, run, 100), other = step(context, rerun, 100);
     printf("step 100  loss %.9g, after a restart %.9g\n", one, other);
     remove("train.state");
     gnnc_run_free(rerun);
@@ -88,5 +94,6 @@ int main(int argc, char **argv)
     gnnc_state_free(state);
     gnnc_executable_free(exe);
     gnnc_module_free(module);
+    gnnc_context_free(context);
     return one != other;
 }

@@ -17,6 +17,8 @@ struct gnnc_context {
     gnnc_context_options opt;
     bool log_cache, log_recompiles, log_tuning;
     struct gn_cache *cache; /* NULL: none */
+    gn_target *target;      /* where executables run; NULL: on this processor */
+    char *no_device;        /* why "auto" is this processor; NULL: that was not asked for, or is not so */
 };
 
 struct gnnc_module {
@@ -62,6 +64,9 @@ struct gnnc_state {
     atomic_int users;
     gnnc_executable *exe; /* that it was made for */
     gn_state state;
+    /* Of a device: tensors that it holds, and who changed them last. */
+    int held;
+    bool newer_there, newer_here;
 };
 
 /* Data bound by name.  Borrowed, or in `own`. */
@@ -119,6 +124,16 @@ static inline api_scope api_enter(const gnnc_context *c)
 static inline void api_leave(api_scope *s) { gn_allocator_use(s->before); }
 #define API_MEMORY(context_) __attribute__((cleanup(api_leave))) api_scope api_scope_ = api_enter(context_)
 
+/* The context's device is this thread's, to the end of the block. */
+static inline gn_target *api_target(const gnnc_context *c) { return c ? c->target : NULL; }
+static inline gn_target *api_occupy(const gnnc_context *c)
+{
+    gn_target_enter(api_target(c));
+    return api_target(c);
+}
+static inline void api_quit(gn_target *const *t) { gn_target_leave(*t); }
+#define API_DEVICE(context_) __attribute__((cleanup(api_quit))) gn_target *const api_device_ = api_occupy(context_)
+
 static inline gnnc_context *api_context(const gnnc_executable *e) { return e->module->context; }
 
 /* Copies what is common to both of a structure that begins with its size. */
@@ -134,6 +149,10 @@ void api_release_graph(gnnc_graph *g);
 GN_NODISCARD gn_status *api_widen_graph(gnnc_graph *g, gnnc_graph **out);
 void api_release_executable(gnnc_executable *e);
 void api_release_state(gnnc_state *s);
+
+/* state.c: on a device, the state's tensors are there as they are here; and the other way.  Nothing where there is none. */
+GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
+GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
 /* run.c: instances are to be made anew. */
 void api_unbind(gnnc_run *r);

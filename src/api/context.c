@@ -5,6 +5,7 @@
 #include "cache/cache.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 gnnc_context *api_keep_context(const gnnc_context *c)
@@ -21,6 +22,8 @@ void api_release_context(gnnc_context *c)
     bool own = c->own_memory;
     gn_allocator a = c->allocator; /* outlives what it is freed by */
     const gn_allocator *before = gn_allocator_use(own ? &a : NULL);
+    gn_target_close(c->target);
+    gn_release(c->no_device);
     gn_release(c);
     gn_allocator_use(before);
 }
@@ -89,6 +92,62 @@ static gn_status *read_options(const gnnc_context_options *from, gnnc_context_op
     return NULL;
 }
 
+/* Devices ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct place { /* what a name asks for */
+    bool gpu, any;     /* any: the processor where there is no GPU */
+    int ordinal;
+} place;
+
+static gn_status *read_device(const char *d, place *out)
+{
+    static const char *const names[] = {"cpu", "cuda", "cuda:0", "auto"};
+    *out = (place){.gpu = d && strcmp(d, "cpu") != 0};
+    if (!out->gpu || !strcmp(d, "cuda")) return NULL;
+    out->any = !strcmp(d, "auto");
+    if (out->any) return NULL;
+    if (!strncmp(d, "cuda:", 5) && d[5] >= '0' && d[5] <= '9') {
+        char *end;
+        long n = strtol(d + 5, &end, 10);
+        out->ordinal = (int)n;
+        if (!*end && n < 1024) return NULL;
+    }
+    GN_FAIL(GN_ERR_USAGE, "there is no device '%s': cpu, cuda, cuda:N or auto is expected%s", d,
+            gn_did_you_mean(d, names, sizeof names / sizeof *names).text);
+}
+
+static gn_status *open_device(gnnc_context *c)
+{
+    place p;
+    GN_TRY(read_device(c->opt.device, &p));
+    if (!p.gpu) return NULL;
+    API_MEMORY(c);
+    gn_status *s = gn_target_open(NULL, p.ordinal, &c->target);
+    if (!s || !p.any) return s;
+    size_t n = strlen(gn_status_message(s)) + 1;
+    c->no_device = gn_allocate_zeroed(n);
+    if (c->no_device) memcpy(c->no_device, gn_status_message(s), n);
+    gn_status_free(s);
+    if (!c->no_device) GN_FAIL(GN_ERR_NOMEM, "out of memory: a message");
+    return NULL;
+}
+
+void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info)
+{
+    gnnc_device_info i = {.size = info->size, .name = "cpu", .ordinal = -1, .reason = ""};
+    const gn_target *t = api_target(c);
+    if (c && c->no_device) i.reason = c->no_device;
+    if (t) {
+        const gn_cuda_info *about = gn_cuda_device_about(t->device);
+        i.gpu = true;
+        i.name = about->name;
+        i.ordinal = about->ordinal;
+        i.arch = t->arch;
+        i.bytes = about->total_bytes;
+    }
+    memcpy(info, &i, api_least(info->size, sizeof i));
+}
+
 static gn_status *fill(gnnc_context *c)
 {
     gn_arena a;
@@ -96,8 +155,9 @@ static gn_status *fill(gnnc_context *c)
     gn_arena_init(&a);
     gn_status *s = open_cache(c, &a);
     gn_arena_free(&a);
-    /* Paths are the caller's, and were read. */
-    c->opt.cache_dir = c->opt.topics = NULL;
+    if (!s) s = open_device(c);
+    /* Strings are the caller's, and were read. */
+    c->opt.cache_dir = c->opt.topics = c->opt.device = NULL;
     return s;
 }
 

@@ -90,6 +90,7 @@ static gn_status *read_tuning(gnnc_executable *e, const gnnc_compile_options *o)
     if (pthread_mutex_init(&e->choosing, NULL)) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
     e->has_mutex = true;
     if (!o->tune_lock) return NULL;
+    if (e->opt.target) GN_FAIL(GN_ERR_USAGE, "tune_lock: schedules are tuned for this processor, not for a device");
     if (mode->eager) GN_FAIL(GN_ERR_USAGE, "tune_lock: mode eager has no schedules to choose");
     e->lock_path = gn_arena_strdup(&e->arena, o->tune_lock);
     GN_TRY(gn_read_model(&e->arena, o->tune_lock, &text, &n));
@@ -141,7 +142,8 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
                                 .padded = e->bucket != 0,
                                 .pass_limit = -1,
                                 .threads = o->compile_threads,
-                                .cache = api_context(e) ? api_context(e)->cache : NULL};
+                                .cache = api_context(e) ? api_context(e)->cache : NULL,
+                                .target = api_target(api_context(e))};
     GN_TRY(read_mode(o->mode, &e->opt.mode));
     GN_TRY(read_tuning(e, o));
     if (o->expect_nodes) {
@@ -301,6 +303,8 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
     gn_buf_add(&b, "");
     gn_mode mode;
     const gn_build *newest = newest_build(e, &mode);
+    if (e->opt.target && (k == GN_STAGE_LLVM || k == GN_STAGE_ASM))
+        GN_FAIL(GN_ERR_USAGE, "stage '%s' is the processor's; on a device there are ast, gir and kir", stage);
     if (k == AST)
         gn_ast_print(e->module->ast, &b);
     else

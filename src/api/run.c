@@ -12,6 +12,7 @@ enum { INFER, STEP };
 
 void api_unbind(gnnc_run *r)
 {
+    API_DEVICE(api_context(r->exe));
     for (int k = 0; k < API_UNITS; k++) {
         gn_unit_release(&r->unit[k]);
         r->bound[k] = false;
@@ -173,6 +174,7 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
     gn_state_bindings(state, b + n);
     n += state->n;
     gn_graph_binding g[2] = {{"g", r->padded ? r->padded : r->graph->graph}, {"x", pattern}};
+    API_DEVICE(api_context(r->exe));
     gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, pool, like);
     gn_release(b);
     return s;
@@ -202,6 +204,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
     if (again) GN_TRY(make_ready(r, which));
     const gn_tuned *t = r->variant ? gn_variant_tuned(r->variant, which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL) : NULL;
     if (t) u->one_region = t->pick.one_region > 0;
+    GN_TRY(api_send_state(r->state));
     gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, r->unit[!which].instance);
     r->bindings += !s;
     r->bound[which] = !s;
@@ -215,7 +218,11 @@ static gn_status *run(gnnc_run *r, int which)
         GN_TRY(make_instances(r, which));
     else
         GN_TRY(api_arrange(r));
+    GN_TRY(api_send_state(r->state));
+    API_DEVICE(api_context(r->exe));
+    if (which == STEP) r->state->newer_there = true;
     gn_instance_run(r->unit[which].instance);
+    GN_TRY(gn_instance_check(r->unit[which].instance));
     r->calls[which]++;
     return NULL;
 }
@@ -234,6 +241,10 @@ gnnc_status *gnnc_run_step(gnnc_run *r, double *loss)
         return api_out(GN_ERROR(GN_ERR_USAGE, "the executable was compiled without `train`: it has no training step"));
     API_MEMORY(api_context(r->exe));
     gn_status *s = run(r, STEP);
+    if (!s && loss) {
+        API_DEVICE(api_context(r->exe));
+        s = gn_instance_fetch(r->unit[STEP].instance, "loss");
+    }
     const float *value = s ? NULL : gn_instance_output(r->unit[STEP].instance, "loss", NULL);
     if (loss && value) *loss = (double)*value;
     return api_out(s);
@@ -270,6 +281,8 @@ static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
     if (!t) GN_FAIL(GN_ERR_USAGE, "model %s has no output '%s'", r->exe->model->name, name);
     if (!r->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data was last bound");
     int64_t elems = 0, row = gir_row_elems(t);
+    API_DEVICE(api_context(r->exe));
+    GN_TRY(gn_instance_fetch(r->unit[INFER].instance, name));
     void *data = (void *)(uintptr_t)gn_instance_output(r->unit[INFER].instance, name, &elems);
     int rank = 0;
     if (t->space) r->shape[rank++] = row ? elems / row : 0;

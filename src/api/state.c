@@ -9,12 +9,54 @@
 
 static const char format_key[] = "gnnc_state", format[] = "1";
 
+static int64_t bytes_of(const gn_state_tensor *t) { return t->rows * t->row_elems * (int64_t)gn_elem_size(t->elem); }
+
+/* On a device ------------------------------------------------------------------------------------------------------- */
+
+static gn_remote *remote_of(const gnnc_state *s)
+{
+    const gn_target *t = api_target(api_context(s->exe));
+    return t ? t->remote : NULL;
+}
+
+static void drop_state(gnnc_state *s)
+{
+    API_DEVICE(api_context(s->exe));
+    while (s->held > 0) remote_of(s)->drop(remote_of(s), s->state.tensors[--s->held].data);
+}
+
+/* Tensors stay there for as long as the state lives, whatever runs come and go. */
+gn_status *api_send_state(gnnc_state *s)
+{
+    gn_remote *r = remote_of(s);
+    if (!r) return NULL;
+    API_DEVICE(api_context(s->exe));
+    for (int k = 0; k < s->held && s->newer_here; k++) GN_TRY(r->push(r, s->state.tensors[k].data));
+    for (; s->held < s->state.n; s->held++) {
+        const gn_state_tensor *t = &s->state.tensors[s->held];
+        GN_TRY(r->hold(r, t->data, bytes_of(t), t->name));
+    }
+    s->newer_here = false;
+    return NULL;
+}
+
+gn_status *api_fetch_state(gnnc_state *s)
+{
+    gn_remote *r = remote_of(s);
+    if (!r || !s->newer_there) return NULL;
+    API_DEVICE(api_context(s->exe));
+    for (int k = 0; k < s->held; k++) GN_TRY(r->fetch(r, s->state.tensors[k].data));
+    s->newer_there = false;
+    return NULL;
+}
+
 void api_release_state(gnnc_state *s)
 {
     if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;
     gnnc_executable *e = s->exe;
     {
         API_MEMORY(api_context(e));
+        drop_state(s);
         gn_state_free(&s->state);
         gn_release(s);
     }
@@ -47,15 +89,27 @@ gnnc_status *gnnc_state_new(const gnnc_executable *e, uint64_t seed, gnnc_state 
     return api_out(new_state(e, seed, out));
 }
 
-gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path)
+static gn_status *load_weights(gnnc_state *s, const char *path)
 {
-    return api_out(gn_weights_load(s->exe->model, &s->state, path));
+    GN_TRY(api_fetch_state(s)); /* the rest stays */
+    GN_TRY(gn_weights_load(s->exe->model, &s->state, path));
+    s->newer_here = true;
+    return NULL;
 }
 
-gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path)
+gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path)
 {
-    return api_out(gn_weights_save(s->exe->model, &s->state, path));
+    API_MEMORY(api_context(s->exe));
+    return api_out(load_weights(s, path));
 }
+
+static gn_status *save_weights(const gnnc_state *s, const char *path)
+{
+    GN_TRY(api_fetch_state((gnnc_state *)(uintptr_t)s));
+    return gn_weights_save(s->exe->model, &s->state, path);
+}
+
+gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path) { return api_out(save_weights(s, path)); }
 
 /* Everything -------------------------------------------------------------------------------------------------------- */
 
@@ -65,8 +119,6 @@ static char *copy_string(const char *s)
     char *c = malloc(n);
     return c ? memcpy(c, s, n) : NULL;
 }
-
-static int64_t bytes_of(const gn_state_tensor *t) { return t->rows * t->row_elems * (int64_t)gn_elem_size(t->elem); }
 
 static gn_status *fill_file(const gnnc_state *s, gn_tensor_file *f)
 {
@@ -94,7 +146,8 @@ gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path)
 {
     gn_tensor_file *f = calloc(1, sizeof *f);
     if (!f) return api_out(GN_ERROR(GN_ERR_NOMEM, "out of memory: a state to be saved"));
-    gn_status *status = fill_file(s, f);
+    gn_status *status = api_fetch_state((gnnc_state *)(uintptr_t)s);
+    if (!status) status = fill_file(s, f);
     if (!status) status = gn_safetensors_write(path, f);
     gn_tensor_file_free(f);
     return api_out(status);
@@ -130,6 +183,8 @@ gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
         const gn_state_tensor *to = &s->state.tensors[k];
         memcpy(to->data, gn_tensor_file_find(f, to->name)->data, (size_t)bytes_of(to));
     }
+    if (!status) s->newer_here = true;
+    if (!status) s->newer_there = false; /* all of it is new */
     gn_tensor_file_free(f);
     return api_out(status);
 }
@@ -142,6 +197,7 @@ static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor 
     const gn_model *m = s->exe->model;
     if (k < 0 || k >= m->n_params)
         GN_FAIL(GN_ERR_USAGE, "there is no parameter %d: %s has %d", k, m->name, m->n_params);
+    GN_TRY(api_fetch_state(s));
     const gn_param *p = &m->params[k];
     const gn_state_tensor *t = gn_state_find(&s->state, p->name);
     int rank = p->file_rank;
@@ -188,3 +244,5 @@ gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *
     gn_status *status = find_weight(s->exe->model, name, &k);
     return api_out(status ? status : view_weight(s, k, NULL, view, shape_and_strides));
 }
+
+void gnnc_state_changed(gnnc_state *s) { s->newer_here = true; }

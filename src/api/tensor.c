@@ -44,6 +44,11 @@ gn_status *api_check_tensor(const char *where, const DLTensor *t, int rank)
     gn_elem e;
     int64_t n = 1;
     if (!t) GN_FAIL(GN_ERR_USAGE, "%s: no tensor", where);
+    if (t->device.device_type == kDLCUDA)
+        GN_FAIL(GN_ERR_DATA,
+                "%s: the tensor is on CUDA device %d, not on the CPU, where data is given; a "
+                "context with a device copies it there",
+                where, (int)t->device.device_id);
     if (t->device.device_type != kDLCPU)
         GN_FAIL(GN_ERR_DATA, "%s: the tensor is on device type %d, not on the CPU", where, (int)t->device.device_type);
     if (!api_elem(t, &e))

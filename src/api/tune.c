@@ -178,7 +178,7 @@ gn_status *api_tune(gnnc_run *r, int which, bool *again)
     gn_unit_id unit = which ? GN_UNIT_STEP : GN_UNIT_EVAL;
     const gn_variant *v = r->variant;
     *again = false;
-    bool wanted = gn_modes[e->opt.mode].tune || e->lock;
+    bool wanted = (gn_modes[e->opt.mode].tune || e->lock) && !e->opt.target;
     if (!wanted || !v || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit)) return NULL;
     pthread_mutex_lock(&e->choosing);
     gn_status *s = newest(r, &v);

@@ -104,7 +104,7 @@ gn_status *gn_build_code(gn_arena *a, const gn_build_options *opt, gn_build *b)
     int n = gn_build_programs(b, all);
     gn_compile_options o = options_of(&z, GN_UNIT_EVAL, false);
     o.code.off = opt->without.decisions;
-    if (opt->target) return gn_target_compile(opt->target, a, n, all, &o.code, &b->code);
+    if (opt->target) return gn_target_compile(opt->target, a, n, all, &o.code, &b->on_target, &b->code);
     if (opt->objects) return gn_compile_objects(a, n, all, &o.code, &b->objects, &b->code);
     return gn_compile_code(a, n, all, &o.code, &b->image, &b->code);
 }

@@ -44,8 +44,9 @@ gn_status *gn_jit_new(const gn_model *model, const gn_jit_options *opt, gn_jit *
     return NULL;
 }
 
-static void free_variant(gn_variant *v)
+static void free_variant(const gn_jit *j, gn_variant *v)
 {
+    if (j->opt.build.target) gn_target_unload(j->opt.build.target, &v->build.on_target);
     gn_image_free(v->build.image);
     gn_arena_free(&v->arena);
     gn_release(v);
@@ -56,7 +57,7 @@ void gn_jit_free(gn_jit *j)
     if (!j) return;
     for (gn_variant *v = atomic_load(&j->newest), *older; v; v = older) {
         older = v->older;
-        free_variant(v);
+        free_variant(j, v);
     }
     pthread_mutex_destroy(&j->compiling);
     gn_release(j);
@@ -138,7 +139,7 @@ static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
     v->number = atomic_load(&j->n);
     gn_status *s = build(j, v);
     if (s) {
-        free_variant(v);
+        free_variant(j, v);
         return s;
     }
     v->ms = gn_now_ms() - t0;

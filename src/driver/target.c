@@ -7,8 +7,30 @@
 
 enum { LEAST_ARCH = 80 };
 
+static gn_status *make_lock(gn_target *t)
+{
+    pthread_mutexattr_t nested;
+    if (pthread_mutexattr_init(&nested)) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
+    pthread_mutexattr_settype(&nested, PTHREAD_MUTEX_RECURSIVE);
+    t->has_lock = pthread_mutex_init(&t->lock, &nested) == 0;
+    pthread_mutexattr_destroy(&nested);
+    if (!t->has_lock) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
+    return NULL;
+}
+
+void gn_target_enter(gn_target *t)
+{
+    if (t) pthread_mutex_lock(&t->lock);
+}
+
+void gn_target_leave(gn_target *t)
+{
+    if (t) pthread_mutex_unlock(&t->lock);
+}
+
 static gn_status *start(gn_target *t, const char *path, int ordinal)
 {
+    GN_TRY(make_lock(t));
     GN_TRY(gn_cuda_driver_open(path, &t->driver));
     GN_TRY(gn_cuda_device_open(t->driver, ordinal, &t->device));
     const gn_cuda_info *about = gn_cuda_device_about(t->device);
@@ -45,6 +67,7 @@ void gn_target_close(gn_target *t)
     gn_cuda_memory_free(t->memory);
     gn_cuda_device_close(t->device);
     gn_cuda_driver_close(t->driver);
+    if (t->has_lock) pthread_mutex_destroy(&t->lock);
     gn_block_free(t);
 }
 
@@ -62,13 +85,14 @@ static gn_status *make_room(gn_target *t, int more)
 }
 
 /* Kernels of one object: a module, and code[k] of each. */
-static gn_status *load(gn_target *t, const gn_code_object *object, gn_cuda_code *code)
+static gn_status *load(gn_target *t, const gn_code_object *object, gn_target_code *out, gn_cuda_code *code)
 {
     gn_cuda_view v;
     gn_cuda_module *m;
     GN_TRY(gn_cuda_object_view(object, &v));
     GN_TRY(gn_cuda_module_load(t->device, v.cubin, &m));
     t->modules[t->n_modules++] = m;
+    out->modules[out->n++] = m;
     for (int k = 0; k < v.n; k++) {
         char name[32];
         gn_cuda_geometry g;
@@ -81,32 +105,60 @@ static gn_status *load(gn_target *t, const gn_code_object *object, gn_cuda_code 
     return NULL;
 }
 
-static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, gn_compiled *const *programs)
+static gn_status *load_each(gn_target *t, const gn_cuda_objects *o, gn_target_code *out, gn_cuda_code **code)
 {
-    gn_cuda_code **code = GN_NEW_N(a, gn_cuda_code *, o->n_objects + 1);
     GN_TRY(make_room(t, o->n_objects));
+    for (int k = 0; k < o->n_objects; k++) GN_TRY(load(t, &o->objects[k], out, code[k]));
+    return NULL;
+}
+
+static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, gn_compiled *const *programs,
+                           gn_target_code *out)
+{
+    gn_cuda_code **code = GN_NEW_N(a, gn_cuda_code *, o->n_objects + 1), **of;
+    of = GN_NEW_N(a, gn_cuda_code *, o->n_programs + 1);
+    out->modules = GN_NEW_N(a, gn_cuda_module *, o->n_objects + 1);
     for (int k = 0; k < o->n_objects; k++) {
         gn_cuda_view v;
         GN_TRY(gn_cuda_object_view(&o->objects[k], &v));
         code[k] = GN_NEW_N(a, gn_cuda_code, v.n + 1);
-        GN_TRY(load(t, &o->objects[k], code[k]));
     }
-    for (int p = 0; p < o->n_programs; p++) {
-        gn_cuda_code *of = GN_NEW_N(a, gn_cuda_code, programs[p]->n_kernels + 1);
-        for (int k = 0; k < programs[p]->n_kernels; k++) of[k] = code[o->place[p][k].object][o->place[p][k].kernel];
+    for (int p = 0; p < o->n_programs; p++) of[p] = GN_NEW_N(a, gn_cuda_code, programs[p]->n_kernels + 1);
+    gn_target_enter(t);
+    gn_status *s = load_each(t, o, out, code);
+    gn_target_leave(t);
+    for (int p = 0; p < o->n_programs && !s; p++) {
+        for (int k = 0; k < programs[p]->n_kernels; k++) of[p][k] = code[o->place[p][k].object][o->place[p][k].kernel];
         programs[p]->artifact->remote = t->remote;
-        programs[p]->artifact->remote_code = of;
+        programs[p]->artifact->remote_code = of[p];
     }
-    return NULL;
+    return s;
 }
 
+void gn_target_unload(gn_target *t, gn_target_code *c)
+{
+    gn_target_enter(t);
+    for (int k = 0; k < c->n; k++) {
+        int at = 0;
+        while (at < t->n_modules && t->modules[at] != c->modules[k]) at++;
+        if (at == t->n_modules) continue;
+        t->modules[at] = t->modules[--t->n_modules];
+        gn_cuda_module_free(c->modules[k]);
+    }
+    gn_target_leave(t);
+    c->n = 0;
+}
+
+/* An arena that runs out of memory jumps: what it takes is taken before the target is entered. */
 gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
-                             const gn_codegen_options *opt, gn_code_report *report)
+                             const gn_codegen_options *opt, gn_target_code *out, gn_code_report *report)
 {
     gn_cuda_objects objects;
+    *out = (gn_target_code){0};
     gn_status *s = gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, &objects, report);
     double t0 = gn_now_ms();
-    if (!s) s = load_all(t, a, &objects, programs);
+    if (!s) s = load_all(t, a, &objects, programs, out);
+    if (s) gn_target_unload(t, out);
     gn_cuda_objects_free(&objects);
     report->stats.load_ms = gn_now_ms() - t0;
     report->ms += report->stats.load_ms;

@@ -1,11 +1,14 @@
 /* Target: a GPU that programs are compiled for and run on, instead of this processor.
  *
- * Used by one thread at a time.  Must outlive the sessions and instances that run on it. */
+ * Compiling may be done by several threads at once; its device, memory and all instances there are used by one thread at a time:
+ * who shares a target enters it.  Must outlive the sessions and instances that run on it. */
 #ifndef GN_DRIVER_TARGET_H
 #define GN_DRIVER_TARGET_H
 
 #include "driver/cuda.h"
 #include "runtime/cuda/instance.h"
+
+#include <pthread.h>
 
 typedef struct gn_target {
     gn_limits limits;
@@ -16,17 +19,29 @@ typedef struct gn_target {
     gn_remote *remote;
     gn_cuda_maker maker; /* make NULL: NVRTC */
     int n_modules, cap;
-    gn_cuda_module **modules; /* code that was loaded; it stays until the target is closed */
+    gn_cuda_module **modules; /* code that was loaded; what is not unloaded stays until the target is closed */
+    pthread_mutex_t lock;
+    bool has_lock;
 } gn_target;
+
+typedef struct gn_target_code { /* what one compilation loaded; in the arena */
+    int n;
+    gn_cuda_module **modules;
+} gn_target_code;
 
 /* Device number `ordinal` of the driver at `path` (NULL: see gn_cuda_driver_open).  GN_ERR_BACKEND: no driver, or a device that
  * code cannot be made for; GN_ERR_USAGE: no such device. */
 GN_NODISCARD gn_status *gn_target_open(const char *path, int ordinal, gn_target **out);
 void gn_target_close(gn_target *t); /* NULL is fine */
 
+/* Others wait meanwhile; may be nested.  NULL is fine. */
+void gn_target_enter(gn_target *t);
+void gn_target_leave(gn_target *t);
+
 /* Machine code for several programs at once, as gn_compile_code, loaded on the device; sets remote and remote_code of their
  * artifacts. */
 GN_NODISCARD gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
-                                          const gn_codegen_options *opt, gn_code_report *report);
+                                          const gn_codegen_options *opt, gn_target_code *out, gn_code_report *report);
+void gn_target_unload(gn_target *t, gn_target_code *c); /* idempotent; nothing of it may run any more */
 
 #endif

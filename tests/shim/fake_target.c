@@ -76,21 +76,38 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
 
 void *fake_symbol(const fake_target *t, const char *name) { return dlsym(t->target->driver->library, name); }
 
+void fake_target_begin(fake_target *t)
+{
+    memset(t, 0, sizeof *t);
+    pthread_mutex_init(&t->lock, NULL);
+}
+
+void fake_target_equip(fake_target *t, gn_target *target)
+{
+    t->target = target;
+    target->maker = (gn_cuda_maker){make, t};
+}
+
 gn_status *fake_target_open(fake_target *t)
 {
     const char *name = getenv("GNNC_TEST_DEVICE");
+    gn_target *target;
     int n = 0;
-    memset(t, 0, sizeof *t);
-    pthread_mutex_init(&t->lock, NULL);
+    fake_target_begin(t);
     if (name && sscanf(name, "cuda:%d", &n) == 1) return gn_target_open(NULL, n, &t->target);
-    GN_TRY(gn_target_open(getenv("GNNC_FAKE_CUDA"), 0, &t->target));
-    t->target->maker = (gn_cuda_maker){make, t};
+    GN_TRY(gn_target_open(getenv("GNNC_FAKE_CUDA"), 0, &target));
+    fake_target_equip(t, target);
     return NULL;
+}
+
+void fake_target_end(fake_target *t)
+{
+    for (int k = 0; k < t->n_modules; k++) fake_module_free(t->module[k]);
+    pthread_mutex_destroy(&t->lock);
 }
 
 void fake_target_close(fake_target *t)
 {
     gn_target_close(t->target);
-    for (int k = 0; k < t->n_modules; k++) fake_module_free(t->module[k]);
-    pthread_mutex_destroy(&t->lock);
+    fake_target_end(t);
 }

@@ -27,6 +27,10 @@ typedef struct fake_target {
 
 GN_NODISCARD gn_status *fake_target_open(fake_target *t);
 void fake_target_close(fake_target *t);
+/* The same around a target of another's, which is closed before the end. */
+void fake_target_begin(fake_target *t);
+void fake_target_equip(fake_target *t, gn_target *target);
+void fake_target_end(fake_target *t);
 void *fake_symbol(const fake_target *t, const char *name); /* fake_fail, ...; NULL: it is a GPU */
 
 #endif

@@ -1,0 +1,487 @@
+/* sources: fake_target.c ../support/cuda_host.c */
+/* timeout: 900 */
+/* The public API on a device: the fake driver, with kernels that the host runs. */
+#include "api/api.h"
+#include "shim/fake_target.h"
+#include "unit/api_memory.h"
+#include "unit/api_world.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static fake_target fake; /* whose modules outlive contexts: what is in the cache points to them */
+static char dir[32];
+static fake_alive_fn *alive;
+static fake_fault_fn *fault;
+static fake_fail_fn *order;
+static fake_devices_fn *devices;
+static void *driver;
+
+static const char *gpu(void) { return getenv("GNNC_TEST_DEVICE"); }
+
+static void look_up(void *to, const char *name)
+{
+    void *at = dlsym(driver, name);
+    ck_assert(at != NULL);
+    memcpy(to, &at, sizeof at);
+}
+
+static void enter(void)
+{
+    strcpy(dir, "cuda-api.XXXXXX");
+    ck_assert(mkdtemp(dir) != NULL);
+    fake_target_begin(&fake);
+    if (gpu()) return;
+    setenv("GNNC_CUDA_DRIVER", getenv("GNNC_FAKE_CUDA"), 1);
+    driver = dlopen(getenv("GNNC_FAKE_CUDA"), RTLD_NOW);
+    ck_assert_msg(driver != NULL, "%s", dlerror());
+    look_up(&alive, "fake_alive");
+    look_up(&fault, "fake_fault");
+    look_up(&order, "fake_fail");
+    look_up(&devices, "fake_devices");
+}
+
+static void leave(void)
+{
+    remove_all(dir);
+    if (driver) {
+        ck_assert_msg(!fault(), "%s", fault());
+        ck_assert_int_eq(alive(), 0);
+        dlclose(driver);
+    }
+    fake_target_end(&fake);
+}
+
+/* A context on the device; kernels are compiled once a test. */
+static gnnc_status *open_device(gnnc_context_options o, gnnc_context **out)
+{
+    o.size = sizeof o;
+    o.cache_dir = dir;
+    o.device = gpu() ? gpu() : "cuda";
+    gnnc_status *s = gnnc_context_new(&o, out);
+    if (!s && !gpu()) fake_target_equip(&fake, (*out)->target);
+    return s;
+}
+
+static gnnc_context *device_context(void)
+{
+    gnnc_context *c;
+    ok(open_device((gnnc_context_options){0}, &c));
+    return c;
+}
+
+/* The sample, trained on graphs of two sizes in turn, which is what a session does not. */
+enum { STEPS = 4, SMALL = 26, LARGE = 33, MOST = LARGE * C };
+typedef struct story {
+    double loss[STEPS];
+    float scores[2][MOST];
+} story;
+
+static char *sample_text(const char *name)
+{
+    static char text[1 << 14];
+    char path[4096];
+    const char *root = getenv("GNNC_SOURCE_DIR");
+    snprintf(path, sizeof path, "%s/samples/%s.gnn", root ? root : ".", name);
+    FILE *f = fopen(path, "r");
+    ck_assert_msg(f != NULL, "%s", path);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    return text;
+}
+
+static story tell(const gnnc_context *c, const char *text, gnnc_compile_options o)
+{
+    story s = {0};
+    o.train = true;
+    bench b = set_up_in(c, text, o, 1);
+    world w[2] = {make_world_in(c, 3, SMALL, 3 * SMALL), make_world_in(c, 4, LARGE, 2 * LARGE)};
+    for (int k = 0; k < STEPS; k++) {
+        if (k % 2 == 0) bind_world(b.run, &w[k / 2 % 2], true);
+        ok(gnnc_run_step(b.run, k == 1 ? NULL : &s.loss[k]));
+    }
+    for (int k = 0; k < 2; k++) {
+        bind_world(b.run, &w[k], true);
+        float *x = infer(b.run, w[k].n);
+        memcpy(s.scores[k], x, sizeof *x * (size_t)w[k].n * C);
+        free(x);
+        end_world(&w[k]);
+    }
+    tear_down(&b);
+    return s;
+}
+
+static void close_to(const story *a, const story *b)
+{
+    for (int k = 0; k < STEPS; k++)
+        ck_assert_msg(fabs(a->loss[k] - b->loss[k]) <= 1e-4 * (1 + fabs(b->loss[k])), "step %d: losses %g and %g", k,
+                      a->loss[k], b->loss[k]);
+    for (int k = 0; k < 2 * MOST; k++) {
+        float x = a->scores[k / MOST][k % MOST], y = b->scores[k / MOST][k % MOST];
+        ck_assert_msg(fabsf(x - y) <= 1e-3f * (1 + fabsf(y)), "score %d: %g and %g", k, (double)x, (double)y);
+    }
+}
+
+START_TEST(trains)
+{
+    gnnc_context *c = device_context();
+    const char *gcn = sample_text("gcn");
+    story one = tell(c, gcn, (gnnc_compile_options){0}),
+          recorded = tell(c, gcn, (gnnc_compile_options){.mode = "reduce-overhead"});
+    ck_assert(one.loss[0] > 0 && one.loss[0] != one.loss[2]);
+    ck_assert_mem_eq(&one, &recorded, sizeof recorded);
+    gnnc_context_free(c);
+#if GNNC_HAVE_LLVM
+    story here = tell(NULL, gcn, (gnnc_compile_options){0});
+    close_to(&one, &here);
+#endif
+}
+END_TEST
+
+/* Whatever an executable is compiled for, there as here. */
+static const gnnc_compile_options ways[] = {{.fixed = true, .mode = "reduce-overhead"},
+                                            {.sparse = true},
+                                            {.dynamic = "false", .buckets = "pow2"},
+                                            {.wide = true}};
+
+START_TEST(ways_to_compile)
+{
+    gnnc_context *c = device_context();
+    story other = tell(c, plain, ways[_i]);
+    gnnc_context_free(c);
+#if GNNC_HAVE_LLVM
+    story want = tell(NULL, plain, (gnnc_compile_options){0});
+#else
+    c = device_context();
+    story want = tell(c, plain, (gnnc_compile_options){0});
+    gnnc_context_free(c);
+#endif
+    close_to(&other, &want);
+}
+END_TEST
+
+/* Weights: looked at, written, saved and loaded, as on the processor. */
+START_TEST(weights)
+{
+    gnnc_context *c = device_context();
+    bench b = set_up_in(c, plain, (gnnc_compile_options){.train = true}, 1);
+    world w = make_world_in(c, 3, SMALL, 60);
+    char all[64], some[64];
+    int64_t numbers[16];
+    DLTensor view;
+    double loss, again;
+    snprintf(all, sizeof all, "%s/all", dir);
+    snprintf(some, sizeof some, "%s/some", dir);
+    bind_world(b.run, &w, true);
+    ok(gnnc_state_weight(b.state, 0, NULL, &view, numbers));
+    float fresh = ((float *)view.data)[0];
+    ok(gnnc_run_step(b.run, NULL));
+    ok(gnnc_state_weight(b.state, 0, NULL, &view, numbers));
+    float stepped = ((float *)view.data)[0];
+    ck_assert(fresh != stepped);
+    ok(gnnc_state_save(b.state, all));
+    float *before = infer(b.run, w.n);
+    ok(gnnc_run_step(b.run, &loss));
+    ok(gnnc_state_save_weights(b.state, some));
+    float *moved = infer(b.run, w.n);
+    ck_assert(memcmp(before, moved, sizeof *before * SMALL * C) != 0);
+
+    ok(gnnc_state_load(b.state, all)); /* back by a step */
+    float *back = infer(b.run, w.n);
+    ck_assert_mem_eq(back, before, sizeof *before * SMALL * C);
+    ok(gnnc_run_step(b.run, &again));
+    ck_assert(loss == again);
+    float *forth = infer(b.run, w.n);
+    ck_assert_mem_eq(forth, moved, sizeof *before * SMALL * C);
+
+    gnnc_state *other; /* weights alone, in a state that was never there */
+    gnnc_run *r;
+    ok(gnnc_state_new(b.exe, 99, &other));
+    ok(gnnc_state_load_weights(other, some));
+    ok(gnnc_run_new(b.exe, other, NULL, &r));
+    bind_world(r, &w, false);
+    float *same = infer(r, w.n);
+    ck_assert_mem_eq(same, moved, sizeof *before * SMALL * C);
+
+    ok(gnnc_state_weight(b.state, 0, NULL, &view, numbers)); /* written through a view */
+    ((float *)view.data)[0] += 1;
+    gnnc_state_changed(b.state);
+    float *written = infer(b.run, w.n);
+    ck_assert(memcmp(written, moved, sizeof *before * SMALL * C) != 0);
+    ok(gnnc_run_step(b.run, NULL));
+    ok(gnnc_state_weight(b.state, 0, NULL, &view, numbers));
+    ck_assert(((float *)view.data)[0] > fresh + 0.5f);
+    float *all_of[] = {before, moved, back, forth, same, written};
+    for (int k = 0; k < 6; k++) free(all_of[k]);
+    gnnc_run_free(r);
+    gnnc_state_free(other);
+    end_world(&w);
+    tear_down(&b);
+    gnnc_context_free(c);
+}
+END_TEST
+
+/* Data that was bound may go or change: what counts is what it was. */
+START_TEST(data_is_copied)
+{
+    gnnc_context *c = device_context();
+    bench b = set_up_in(c, plain, (gnnc_compile_options){0}, 1);
+    world w = make_world_in(c, 3, SMALL, 60);
+    bind_world(b.run, &w, false);
+    float *first = infer(b.run, w.n);
+    for (int k = 0; k < w.n * F; k++) w.x[k] += 1;
+    float *second = infer(b.run, w.n);
+    ck_assert_mem_eq(first, second, sizeof *first * SMALL * C);
+    bind_world(b.run, &w, false);
+    float *third = infer(b.run, w.n);
+    ck_assert(memcmp(first, third, sizeof *first * SMALL * C) != 0);
+    free(first);
+    free(second);
+    free(third);
+    end_world(&w);
+    tear_down(&b);
+    gnnc_context_free(c);
+}
+END_TEST
+
+/* What executables, runs and states held there goes with them, code too. */
+START_TEST(nothing_stays)
+{
+    gnnc_context *c = device_context();
+    world w = make_world_in(c, 3, SMALL, 60);
+    int held = 0;
+    for (int k = 0; k < 4; k++) {
+        bench b = set_up_in(c, plain, (gnnc_compile_options){.train = true}, 1);
+        bind_world(b.run, &w, true);
+        ok(gnnc_run_step(b.run, NULL));
+        free(infer(b.run, w.n));
+        tear_down(&b);
+        if (k == 1 && alive) held = alive();
+    }
+    if (alive) ck_assert_int_eq(alive(), held);
+    end_world(&w);
+    gnnc_context_free(c);
+}
+END_TEST
+
+typedef struct caller {
+    bench *b;
+    world *w;
+    float *out;
+} caller;
+
+static void *call(void *arg)
+{
+    caller *x = arg;
+    gnnc_run *r;
+    ok(gnnc_run_new(x->b->exe, x->b->state, NULL, &r));
+    for (int k = 0; k < 4; k++) {
+        bind_world(r, x->w, false);
+        free(x->out);
+        x->out = infer(r, x->w->n);
+    }
+    gnnc_run_free(r);
+    return NULL;
+}
+
+START_TEST(callers_at_once)
+{
+    enum { CALLERS = 3 };
+    gnnc_context *c = device_context();
+    bench b = set_up_in(c, plain, (gnnc_compile_options){.dynamic = "auto"}, 1);
+    world w = make_world_in(c, 3, SMALL, 60);
+    caller all[CALLERS];
+    pthread_t thread[CALLERS];
+    for (int k = 0; k < CALLERS; k++) {
+        all[k] = (caller){&b, &w, NULL};
+        ck_assert_int_eq(pthread_create(&thread[k], NULL, call, &all[k]), 0);
+    }
+    for (int k = 0; k < CALLERS; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < CALLERS; k++) ck_assert_mem_eq(all[k].out, all[0].out, sizeof(float) * SMALL * C);
+    for (int k = 0; k < CALLERS; k++) free(all[k].out);
+    end_world(&w);
+    tear_down(&b);
+    gnnc_context_free(c);
+}
+END_TEST
+
+/* Errors ------------------------------------------------------------------------------------------------------------- */
+
+static gnnc_status *live(gnnc_context_options co, const world *w)
+{
+    gnnc_context *c = NULL;
+    gnnc_module *m = NULL;
+    gnnc_executable *e = NULL;
+    gnnc_state *state = NULL;
+    gnnc_run *r = NULL;
+    gnnc_graph *g = NULL;
+    char path[64];
+    int64_t rows[2] = {w->n, F};
+    double loss;
+    DLTensor x = tensor(w->x, 2, rows, kDLFloat, 32), y = tensor(w->y, 1, rows, kDLInt, 32),
+             mask = tensor(w->mask, 1, rows, kDLBool, 8), out;
+    gnnc_compile_options o = {.size = sizeof o,
+                              .features = F,
+                              .classes = C,
+                              .train = true,
+                              .fixed = true,
+                              .mode = "reduce-overhead",
+                              .compile_threads = 1};
+    snprintf(path, sizeof path, "%s/state", dir);
+    gnnc_status *s = open_device(co, &c);
+    if (!s) s = gnnc_module_parse(c, plain, strlen(plain), "m.gnn", &m);
+    if (!s) s = gnnc_compile(m, &o, &e);
+    if (!s) s = gnnc_state_new(e, 1, &state);
+    if (!s) s = gnnc_run_new(e, state, NULL, &r);
+    if (!s) s = gnnc_graph_from_coo(c, w->n, w->e, GNNC_INT32, w->src, w->dst, &g);
+    if (!s) s = gnnc_run_bind_graph(r, g);
+    if (!s) s = gnnc_run_bind(r, "x", &x);
+    if (!s) s = gnnc_run_bind(r, "y", &y);
+    if (!s) s = gnnc_run_bind(r, "train_mask", &mask);
+    for (int k = 0; k < 2 && !s; k++) s = gnnc_run_step(r, &loss);
+    if (!s) s = gnnc_run_infer(r);
+    if (!s) s = gnnc_run_output(r, "out", &out);
+    if (!s) s = gnnc_state_save(state, path);
+    if (!s) s = gnnc_state_load(state, path);
+    if (!s) s = gnnc_run_infer(r);
+    if (!s) s = gnnc_run_output(r, "out", &out);
+    gnnc_graph_free(g);
+    gnnc_context_free(c);
+    gnnc_module_free(m);
+    gnnc_executable_free(e);
+    gnnc_state_free(state);
+    gnnc_run_free(r);
+    return s;
+}
+
+/* Whatever call of the driver fails: a status that says so, and nothing is left there. */
+START_TEST(every_call_of_the_driver)
+{
+    world w = make_world(3, SMALL, 60);
+    int failed = 0;
+    bool over = gpu() != NULL;
+    ok(live((gnnc_context_options){0}, &w));
+    for (int nth = 1; !over; nth += 1 + nth / 40) {
+        order(NULL, nth, 1);
+        gnnc_status *s = live((gnnc_context_options){0}, &w);
+        order(NULL, 0, 0);
+        over = !s;
+        failed += !over;
+        if (s) ck_assert_msg(strstr(gnnc_status_message(s), "CUDA_ERROR"), "%s", gnnc_status_message(s));
+        if (s) ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_BACKEND, "%s", gnnc_status_message(s));
+        gnnc_status_free(s);
+        ck_assert_msg(!fault(), "call %d: %s", nth, fault());
+        ck_assert_msg(alive() == 0, "call %d leaves %d things there", nth, alive());
+    }
+    if (!gpu()) ck_assert_int_gt(failed, 50);
+    end_world(&w);
+}
+END_TEST
+
+/* Whatever allocation of the host fails. */
+START_TEST(memory_of_the_host)
+{
+    purse p = {0};
+    world w = make_world(3, SMALL, 60);
+    gnnc_context_options o = {.allocate = take, .release = give, .user = &p};
+    ok(live(o, &w));
+    ck_assert_msg(p.blocks == 0, "%lld blocks are left", (long long)p.blocks);
+    bool over = false;
+    for (int64_t k = 1; !over; k += 1 + k / 40) {
+        p.fuse = k;
+        gnnc_status *s = live(o, &w);
+        over = p.fuse != 0;
+        p.fuse = 0;
+        ck_assert_msg(p.blocks == 0, "%lld blocks are left where allocation %lld fails", (long long)p.blocks,
+                      (long long)k);
+        ck_assert(over == !s);
+        if (s) ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_MEMORY, "%s", gnnc_status_message(s));
+        gnnc_status_free(s);
+        if (driver) ck_assert_int_eq(alive(), 0);
+    }
+    end_world(&w);
+}
+END_TEST
+
+START_TEST(memory_of_the_device)
+{
+    world w = make_world(3, SMALL, 60);
+    if (gpu()) return;
+    ok(live((gnnc_context_options){0}, &w));
+    devices(1, 2000);
+    gnnc_status *s = live((gnnc_context_options){0}, &w);
+    ck_assert(s && gnnc_status_code(s) == GNNC_ERROR_MEMORY);
+    ck_assert_msg(strstr(gnnc_status_message(s), "free"), "%s", gnnc_status_message(s));
+    gnnc_status_free(s);
+    end_world(&w);
+}
+END_TEST
+
+static void no_context(const char *device, gnnc_code code, const char *words)
+{
+    gnnc_context *c;
+    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .device = device};
+    refused(gnnc_context_new(&o, &c), code, words);
+    ck_assert_ptr_null(c);
+}
+
+START_TEST(refusals)
+{
+    no_context("coda", GNNC_ERROR_USAGE, "did you mean 'cuda'");
+    no_context("cuda:", GNNC_ERROR_USAGE, "cuda:N");
+    no_context("cuda:1x", GNNC_ERROR_USAGE, "cuda:N");
+    no_context("cuda:1000", GNNC_ERROR_USAGE, "1000");
+    gnnc_device_info i = {.size = sizeof i};
+    gnnc_context *c = device_context();
+    gnnc_context_device(c, &i);
+    ck_assert(i.gpu && i.arch >= 80 && i.bytes > 0 && *i.name && !*i.reason);
+    bench b = set_up_in(c, plain, (gnnc_compile_options){.mode = "max-autotune", .tune_budget_ms = 5}, 1);
+    world w = make_world_in(c, 3, SMALL, 60);
+    DLTensor x = x_of(&w);
+    char *text;
+    x.device = (DLDevice){kDLCUDA, 0};
+    refused(gnnc_run_bind(b.run, "x", &x), GNNC_ERROR_DATA, "on CUDA device 0, not on the CPU");
+    refused(gnnc_executable_emit(b.exe, "asm", &text), GNNC_ERROR_USAGE, "on a device there are ast, gir and kir");
+    bind_world(b.run, &w, false);
+    free(infer(b.run, w.n));
+    gnnc_tuning_info t = {.size = sizeof t};
+    ok(gnnc_executable_tuning(b.exe, 0, false, &t));
+    ck_assert(!t.known);
+    gnnc_executable *e;
+    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .tune_lock = "no/such/lock"};
+    refused(gnnc_compile(b.module, &o, &e), GNNC_ERROR_USAGE, "not for a device");
+    end_world(&w);
+    tear_down(&b);
+    gnnc_context_free(c);
+    if (gpu()) return;
+    setenv("GNNC_CUDA_DRIVER", "/no/such/driver.so", 1);
+    no_context("cuda", GNNC_ERROR_BACKEND, "/no/such/driver.so");
+    gnnc_context_options any = {.size = sizeof any, .cache = GNNC_CACHE_NONE, .device = "auto"};
+    ok(gnnc_context_new(&any, &c));
+    gnnc_context_device(c, &i);
+    ck_assert(!i.gpu && !strcmp(i.name, "cpu") && strstr(i.reason, "/no/such/driver.so"));
+    gnnc_context_free(c);
+    gnnc_context_device(NULL, &i);
+    ck_assert(!i.gpu && i.ordinal == -1 && !*i.reason);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("all");
+    tcase_add_checked_fixture(t, enter, leave);
+    tcase_add_test(t, trains);
+    tcase_add_loop_test(t, ways_to_compile, 0, sizeof ways / sizeof *ways);
+    tcase_add_test(t, weights);
+    tcase_add_test(t, data_is_copied);
+    tcase_add_test(t, nothing_stays);
+    tcase_add_test(t, callers_at_once);
+    tcase_add_test(t, every_call_of_the_driver);
+    tcase_add_test(t, memory_of_the_host);
+    tcase_add_test(t, memory_of_the_device);
+    tcase_add_test(t, refusals);
+    tcase_set_timeout(t, 300);
+    return RUN_CASES("cuda_api", t);
+}
