@@ -1,5 +1,5 @@
 /* f16 (IEEE 754 binary16) and bf16 (the upper half of binary32), by their bits.  Narrowing rounds to nearest, ties to
- * even; a NaN stays one. */
+ * even; a NaN stays one.  TF32 is a binary32 whose last 13 bits are zero, rounded to nearest, ties away from zero (cvt.rna). */
 #ifndef GN_BASE_HALF_H
 #define GN_BASE_HALF_H
 
@@ -27,6 +27,13 @@ static inline uint16_t gn_f32_to_bf16(float f)
     uint32_t u = gn_f32_bits(f);
     if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(u >> 16 | 0x40u);
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1u)) >> 16);
+}
+
+static inline float gn_f32_to_tf32(float f)
+{
+    uint32_t u = gn_f32_bits(f);
+    if ((u & 0x7fffffffu) > 0x7f800000u) return gn_f32_from_bits(0x7fffffffu);
+    return gn_f32_from_bits((u & 0x7f800000u) == 0x7f800000u ? u : (u + 0x1000u) & ~0x1fffu);
 }
 
 static inline float gn_f16_to_f32(uint16_t h)

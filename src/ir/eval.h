@@ -39,6 +39,7 @@ typedef struct gir_env {
     gn_arena *arena;
     gir_precision precision;
     bool bounds;
+    bool tf32; /* bounds allow products of f32 matrices to round their operands to TF32, and to truncate their sums */
     /* Bindings by name: graphs, inputs and states. `v` of edge-space inputs is in CSR order. */
     int n;
     const char **name;

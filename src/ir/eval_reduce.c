@@ -1,4 +1,5 @@
 /* Evaluator: sums, maxima and minima by any map of elements, and matrix products. */
+#include "base/half.h"
 #include "ir/eval_impl.h"
 
 #include <math.h>
@@ -126,20 +127,31 @@ static matrix matrix_of(const gir_eval_t *e, int k, bool transposed)
     return (matrix){x, rows, cols, cols, 1};
 }
 
+/* Of element i of an operand, with what rounding it adds: of what is given the rounding itself, else half a unit. */
+static double operand_err(const gir_value *x, int64_t i, bool tf32)
+{
+    double err = gir_err(x, i), v = x->v[i];
+    if (!tf32) return err;
+    return err + (err > 0 ? 0x1p-11 * (fabs(v) + err) : fabs((double)gn_f32_to_tf32((float)v) - v));
+}
+
 gn_status *gir_eval_MATMUL(gir_eval_t *e)
 {
     const gir_node *n = gir_node_at_hand(e);
     matrix a = matrix_of(e, 0, n->attr.i[0]), b = matrix_of(e, 1, n->attr.i[1]);
     gn_elem elem = (gn_elem)n->type.elem;
-    double gamma = gir_gamma_both(e, elem, a.cols);
+    bool tf32 = e->env->tf32 && elem == GN_F32;
+    double gamma = gir_gamma_both(e, elem, a.cols) * (tf32 ? 2 : 1);
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t j = 0; j < b.cols; j++) {
             double sum = 0, prop = 0, size = 0;
             for (int64_t k = 0; k < a.cols; k++) {
                 int64_t p = i * a.row_step + k * a.col_step, q = k * b.row_step + j * b.col_step;
-                double x = a.x->v[p], y = b.x->v[q], ex = gir_err(a.x, p), ey = gir_err(b.x, q);
+                double x = a.x->v[p], y = b.x->v[q], ex, ey;
                 sum += x * y;
                 if (!e->out->err) continue;
+                ex = operand_err(a.x, p, tf32);
+                ey = operand_err(b.x, q, tf32);
                 prop += fabs(x) * ey + fabs(y) * ex + ex * ey;
                 size += (fabs(x) + ex) * (fabs(y) + ey);
             }

@@ -17,6 +17,36 @@ const char *const kir_unit_name[KIR_UNIT_COUNT] = {"serial", "unroll", "vector",
 const char *const kir_race_name[KIR_RACE_COUNT] = {"none", "private", "reduce", "ordered"};
 const char *const kir_red_name[KIR_RED_COUNT] = {"sum", "max", "min"};
 
+const kir_kind_info kir_kinds[KIR_KIND_COUNT] = {
+#define X(id, text, rows, cols, depth) {text, rows, cols, depth},
+    KIR_KINDS(X)
+#undef X
+};
+
+enum { STRIDE_BITS = 12 };
+_Static_assert(KIR_MAX_STRIDE == (1 << STRIDE_BITS) - 1 && KIR_KIND_COUNT <= 8, "five strides and a kind fill 63 bits");
+
+int64_t kir_mma_pack(const kir_mma *m)
+{
+    const int stride[] = {m->lane, m->left_row, m->left_term, m->right_col, m->right_term};
+    int64_t imm = (int64_t)m->kind;
+    for (int k = 0; k < 5; k++) imm = imm << STRIDE_BITS | (stride[k] & KIR_MAX_STRIDE);
+    return imm;
+}
+
+kir_mma kir_mma_of(int64_t imm)
+{
+    int stride[5];
+    uint64_t bits = (uint64_t)imm;
+    for (int k = 5; k-- > 0; bits >>= STRIDE_BITS) stride[k] = (int)(bits & KIR_MAX_STRIDE);
+    return (kir_mma){(kir_kind)bits, stride[0], stride[1], stride[2], stride[3], stride[4]};
+}
+
+int64_t kir_mma_place(const kir_mma *m, int row, int col)
+{
+    return (int64_t)(4 * (row % 8) + col / 2) * m->lane + 2 * (row / 8) + col % 2;
+}
+
 kir_id kir_thread_loop(const kir_kernel *k)
 {
     kir_id last = 0;

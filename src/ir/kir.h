@@ -39,6 +39,32 @@ extern const kir_op_info kir_ops[KIR_OP_COUNT];
 typedef enum kir_red { KIR_SUM, KIR_RED_MAX, KIR_RED_MIN, KIR_RED_COUNT } kir_red; /* TACC; NaN wins a max or min */
 extern const char *const kir_red_name[KIR_RED_COUNT];
 
+/* What operands of a product of fragments are rounded to, and how many rows, columns and terms a product has: the only list. */
+#define KIR_KINDS(X) X(TF32, "tf32", 16, 8, 8)
+typedef enum kir_kind {
+#define X(id, text, rows, cols, depth) KIR_KIND_##id,
+    KIR_KINDS(X)
+#undef X
+        KIR_KIND_COUNT
+} kir_kind;
+typedef struct kir_kind_info {
+    const char *text;
+    int rows, cols, depth;
+} kir_kind_info;
+extern const kir_kind_info kir_kinds[KIR_KIND_COUNT];
+
+/* MMA: what its imm says.  Element (r, s) of the left operand is at left[b + r * left_row + s * left_term], (s, c) of the right
+ * one at right[c + c * right_col + s * right_term].  Element (r, c) of the result is number 2 * (r / 8) + c % 2 of lane
+ * 4 * (r % 8) + c / 2 (PTX ISA, "Matrix Fragments for mma.m16n8k8"); number n of lane l is at ref[a + l * lane + n]. */
+typedef struct kir_mma {
+    kir_kind kind;
+    int lane, left_row, left_term, right_col, right_term; /* 1 .. KIR_MAX_STRIDE */
+} kir_mma;
+enum { KIR_WARP_LANES = 32, KIR_MAX_STRIDE = 4095 };
+int64_t kir_mma_pack(const kir_mma *m);
+kir_mma kir_mma_of(int64_t imm);                           /* of any imm; kind may be none that there is */
+int64_t kir_mma_place(const kir_mma *m, int row, int col); /* of the result, from a on */
+
 /* Who runs the iterations of a loop.
  *   SERIAL  one after another
  *   UNROLL  one after another, written out (constant bounds)
@@ -50,7 +76,8 @@ extern const char *const kir_red_name[KIR_RED_COUNT];
  *           may not store to buffers, nor load what the kernel writes
  *   BLOCK   takes the place of THREAD where a worker is a group of lanes that share tiles
  *   WARP    in a BLOCK loop: subgroups of it.  LANE, in a BLOCK or WARP loop: its lanes.  Iterations of different WARP
- *           and LANE loops of one BLOCK iteration may run in any order unless a BARRIER stands between them */
+ *           and LANE loops of one BLOCK iteration may run in any order unless a BARRIER stands between them.  MMA stands in
+ *           a WARP loop and in no LANE loop: the lanes of a warp are one there */
 typedef enum kir_unit {
     KIR_SERIAL,
     KIR_UNROLL,
@@ -77,9 +104,10 @@ typedef struct kir_inst {
     uint8_t elem; /* type of the value (F32, F64, I64, BOOL); of a tile: its elements */
     uint8_t unit, race;
     kir_id a, b, c;
-    kir_id ref;  /* TLOAD, TSTORE, TACC, TFMA: the tile */
-    kir_id body; /* FOR, IF: first instruction of the body; 0 = empty */
-    kir_id next; /* next in the same block */
+    kir_id ref;         /* TLOAD, TSTORE, TACC, TFMA, MMA: the tile */
+    kir_id left, right; /* MMA: tiles of the operands */
+    kir_id body;        /* FOR, IF: first instruction of the body; 0 = empty */
+    kir_id next;        /* next in the same block */
     int64_t imm;
     double fimm;
 } kir_inst;

@@ -11,6 +11,8 @@ static void clone_block(const kir_kernel *k, kir_kernel *to, kir_cursor c, kir_i
         i.b = map[i.b];
         i.c = map[i.c];
         i.ref = map[i.ref];
+        i.left = map[i.left];
+        i.right = map[i.right];
         map[at] = kir_emit(to, &c, &i);
         clone_block(k, to, (kir_cursor){.owner = map[at]}, body, map);
     }

@@ -17,7 +17,16 @@ static void mark(liveness *l, kir_id i)
     GN_PUSH(l->k->arena, l->work, i);
 }
 
-static bool is_tile_write(const kir_inst *i) { return i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA; }
+static bool is_tile_write(const kir_inst *i)
+{
+    return i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_MMA;
+}
+
+/* A tile is written for who reads it. */
+static void mark_writes(liveness *l, kir_id tile)
+{
+    for (kir_id w = l->writes[tile]; w; w = l->same[w]) mark(l, w);
+}
 
 static void survey(liveness *l, kir_id at, kir_id owner)
 {
@@ -63,8 +72,12 @@ void kir_remove_dead(kir_kernel *k)
         mark(&l, i->c);
         mark(&l, i->ref);
         mark(&l, l.owner[at]);
-        if (i->op != KIR_TLOAD) continue;
-        for (kir_id w = l.writes[i->ref]; w; w = l.same[w]) mark(&l, w); /* a tile is written for who reads it */
+        mark(&l, i->left);
+        mark(&l, i->right);
+        if (i->op == KIR_TLOAD) mark_writes(&l, i->ref);
+        if (i->op != KIR_MMA) continue;
+        mark_writes(&l, i->left);
+        mark_writes(&l, i->right);
     }
     sweep(&l, &k->top);
 }

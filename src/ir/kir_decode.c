@@ -23,6 +23,14 @@ static void access(decoder *d, kx_step *s, uint32_t mem)
     if (s->op != KIR_LOAD && s->op != KIR_TLOAD) m->written = true;
 }
 
+/* Of an operand that is a tile. */
+static uint32_t operand(decoder *d, kir_id tile)
+{
+    kx_memory *m = &d->out->memory.p[d->tile[tile]];
+    if (d->levels > m->levels) m->levels = d->levels;
+    return d->tile[tile];
+}
+
 static void declare_tile(decoder *d, kx_step *s, kir_id i)
 {
     const kir_inst *in = kir_at(d->k, i);
@@ -90,6 +98,12 @@ static void instruction(decoder *d, kir_id i)
     case KIR_TFMA:
         access(d, &s, d->tile[in->ref]);
         s.round = kir_at(d->k, in->ref)->elem == GN_F32 && !d->opt->f64;
+        break;
+    case KIR_MMA:
+        access(d, &s, d->tile[in->ref]);
+        s.round = !d->opt->f64;
+        s.left = operand(d, in->left);
+        s.right = operand(d, in->right);
         break;
     case KIR_CAST: s.from = kir_at(d->k, in->a)->elem; break;
     default: break;

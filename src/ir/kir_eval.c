@@ -202,6 +202,9 @@ static double function(const kx_step *s, double a, double b, double c)
     }
 }
 
+/* In double nothing is rounded. */
+static double rounded(const kx_step *s, double a) { return s->round ? (double)gn_f32_to_tf32((float)a) : a; }
+
 static const char *value(const kx_step *s, kx_cell *cells)
 {
     const kx_cell *a = &cells[s->a], *b = &cells[s->b], *c = &cells[s->c];
@@ -220,10 +223,11 @@ static const char *value(const kx_step *s, kx_cell *cells)
     default: break;
     }
     if (s->op >= KIR_IADD && s->op <= KIR_IEQ) return integer(s, a->i, b->i, &r->i);
-    double f = function(s, a->f, b->f, c->f);
+    double f = s->op == KIR_ROUND ? rounded(s, a->f) : function(s, a->f, b->f, c->f);
     r->f = s->round ? (double)(float)f : f;
     return NULL;
 }
+_Static_assert(KIR_KIND_COUNT == 1, "rounded() knows one kind");
 _Static_assert(KIR_IEQ - KIR_IADD == 9 && KIR_FLOOR - KIR_FADD == 19, "integer() and function() name all of them");
 
 static const char *accumulate(const kx_step *s, unsigned elem, kx_cell *t, const kx_cell *b, const kx_cell *c)
@@ -275,6 +279,53 @@ static gn_status *memory_step(machine *m, const kx_step *s)
     return why ? memory_fault(m, s, i, why) : NULL;
 }
 
+typedef struct operand { /* of a product of fragments */
+    uint32_t mem;
+    int64_t from;
+    int outer, term; /* strides */
+} operand;
+
+/* Its elements, [outer][term]. */
+static gn_status *fragment(machine *m, const kx_step *s, const operand *o, int outer, int depth, double *out)
+{
+    kx_step at = *s;
+    kx_memory *mem = &m->code.memory.p[o->mem];
+    at.mem = o->mem;
+    if (o->from < 0 || o->from >= mem->n) return memory_fault(m, &at, o->from, "out of bounds");
+    for (int k = 0; k < outer * depth; k++) {
+        int64_t i = o->from + (int64_t)(k / depth) * o->outer + (int64_t)(k % depth) * o->term;
+        GN_TRY(check_access(m, &at, mem, i, KX_READ));
+        double x = ((const kx_cell *)mem->data)[i].f;
+        if (!isnan(x) && x != rounded(s, x)) return memory_fault(m, &at, i, "an operand that is not rounded");
+        out[k] = x;
+    }
+    return NULL;
+}
+
+/* Term by term, each rounded once. */
+static gn_status *fragments(machine *m, const kx_step *s)
+{
+    enum { MOST = 16 * 16 };
+    double left[MOST], right[MOST];
+    const kx_cell *cells = m->code.cells;
+    kir_mma x = kir_mma_of(s->imm);
+    const kir_kind_info *k = &kir_kinds[x.kind];
+    kx_memory *mem = &m->code.memory.p[s->mem];
+    const operand a = {s->left, cells[s->b].i, x.left_row, x.left_term};
+    const operand b = {s->right, cells[s->c].i, x.right_col, x.right_term};
+    if (cells[s->a].i < 0 || cells[s->a].i >= mem->n) return memory_fault(m, s, cells[s->a].i, "out of bounds");
+    GN_TRY(fragment(m, s, &a, k->rows, k->depth, left));
+    GN_TRY(fragment(m, s, &b, k->cols, k->depth, right));
+    for (int e = 0; e < k->rows * k->cols; e++) {
+        int row = e / k->cols, col = e % k->cols;
+        int64_t i = cells[s->a].i + kir_mma_place(&x, row, col);
+        GN_TRY(check_access(m, s, mem, i, KX_SUM));
+        double *sum = &((kx_cell *)mem->data)[i].f;
+        for (int t = 0; t < k->depth; t++) *sum = fused(s, left[row * k->depth + t], right[col * k->depth + t], *sum);
+    }
+    return NULL;
+}
+
 static void iteration(machine *m, kx_loop *l)
 {
     uint64_t n = l->reverse ? l->trips - 1 - l->at : l->at;
@@ -290,7 +341,7 @@ static uint64_t execution(machine *m, const kx_loop *l)
     uint64_t warp = 0;
     for (uint32_t o = l->outer; o != UINT32_MAX; o = m->code.loops.p[o].outer)
         if (m->code.loops.p[o].unit == KIR_WARP) warp = m->code.loops.p[o].at + 1;
-    return (uint64_t)1 << 63 | (uint64_t)(l->unit == KIR_LANE) << 62 | m->phase << 20 | (warp & 0xfffff);
+    return KX_IN_BLOCK | (l->unit == KIR_LANE ? KX_OF_LANES : 0) | m->phase << 20 | (warp & 0xfffff);
 }
 
 /* False when it has no iteration. */
@@ -336,6 +387,7 @@ static gn_status *run(machine *m, const kir_eval_options *opt)
         case KIR_TSTORE:
         case KIR_TACC:
         case KIR_TFMA: GN_TRY(memory_step(m, s)); break;
+        case KIR_MMA: GN_TRY(fragments(m, s)); break;
         default: {
             const char *why = value(s, cells);
             if (why) return fault(m, s, why);

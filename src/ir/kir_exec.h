@@ -19,6 +19,7 @@ typedef struct kx_step {
     uint8_t from, to;      /* CAST: element types; SELECT: to */
     uint32_t dst, a, b, c; /* cells; STORE, TSTORE ...: a index, b value */
     uint32_t mem;          /* LOAD, STORE, TLOAD ...: memory; TILE: which one it declares */
+    uint32_t left, right;  /* MMA: memory of the operands */
     uint32_t loop;         /* FOR, END: its number; others: the innermost loop around, -1 = none */
     uint32_t target;       /* FOR, IF: the step after the body */
     uint32_t levels;       /* checked loops around it */
@@ -36,6 +37,10 @@ typedef struct kx_loop {
     uint32_t outer; /* loop around, -1 = none */
     uint32_t first; /* step */
 } kx_loop;
+
+/* Executions of WARP and LANE loops have numbers of their own: the phase between barriers, and which of the two. */
+#define KX_IN_BLOCK (UINT64_C(1) << 63)
+#define KX_OF_LANES (UINT64_C(1) << 62)
 
 /* A checked loop that is running: which execution of it, and which iteration. */
 typedef struct kx_level {

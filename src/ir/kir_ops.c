@@ -125,6 +125,24 @@ void kir_tfma(kir_kernel *k, kir_cursor *c, kir_id tile, kir_id at, kir_id a, ki
     emit(k, c, (kir_inst){.op = KIR_TFMA, .ref = tile, .a = at, .b = a, .c = b});
 }
 
+kir_id kir_round(kir_kernel *k, kir_cursor *c, kir_id a, kir_kind kind)
+{
+    return emit(k, c, (kir_inst){.op = KIR_ROUND, .a = a, .imm = kind});
+}
+
+void kir_mma_add(kir_kernel *k, kir_cursor *c, const kir_mma *m, kir_place to, kir_place left, kir_place right)
+{
+    emit(k, c,
+         (kir_inst){.op = KIR_MMA,
+                    .imm = kir_mma_pack(m),
+                    .ref = to.tile,
+                    .a = to.at,
+                    .left = left.tile,
+                    .b = left.at,
+                    .right = right.tile,
+                    .c = right.at});
+}
+
 /* Control -------------------------------------------------------------------------------------------------------------- */
 
 kir_id kir_for(kir_kernel *k, kir_cursor *c, kir_cursor *body, kir_id lo, kir_id hi, int64_t step, kir_unit unit,

@@ -31,6 +31,12 @@ void kir_tstore(kir_kernel *k, kir_cursor *c, kir_id tile, kir_id at, kir_id val
 void kir_tacc(kir_kernel *k, kir_cursor *c, kir_red red, kir_id tile, kir_id at, kir_id value);
 void kir_tfma(kir_kernel *k, kir_cursor *c, kir_id tile, kir_id at, kir_id a, kir_id b);
 
+kir_id kir_round(kir_kernel *k, kir_cursor *c, kir_id a, kir_kind kind);
+typedef struct kir_place { /* an element of a tile */
+    kir_id tile, at;
+} kir_place;
+void kir_mma_add(kir_kernel *k, kir_cursor *c, const kir_mma *m, kir_place to, kir_place left, kir_place right);
+
 /* Loops and conditions: *body becomes a cursor at the beginning of their block.
  *   kir_cursor body;
  *   kir_id i = kir_for(k, c, &body, zero, n, 1, KIR_THREAD, KIR_NONE);

@@ -346,6 +346,64 @@ static gn_status *load(parser *p, kir_cursor *c, kir_inst *i)
     return NULL;
 }
 
+static gn_status *kind(parser *p, kir_kind *out)
+{
+    for (int k = 0; k < KIR_KIND_COUNT; k++)
+        if (is_word(p, kir_kinds[k].text)) {
+            *out = (kir_kind)k;
+            next(p);
+            return NULL;
+        }
+    return expected(p, "what operands are rounded to (tf32)");
+}
+
+static gn_status *stride(parser *p, int *out)
+{
+    int64_t n;
+    const char *at = p->tok.at;
+    GN_TRY(integer(p, &n));
+    if (n < 1 || n > KIR_MAX_STRIDE) return fail_at(p, at, "a stride is 1 to 4095", "");
+    *out = (int)n;
+    return NULL;
+}
+
+/* %tile[a] by n */
+static gn_status *tile_place(parser *p, kir_cursor *c, kir_id *tile, kir_id *at)
+{
+    GN_TRY(value_ref(p, tile));
+    GN_TRY(sign(p, '['));
+    GN_TRY(operand(p, c, at));
+    GN_TRY(sign(p, ']'));
+    return word(p, "by");
+}
+
+/* As kir_print.c writes them. */
+static gn_status *fragments(parser *p, kir_cursor *c, kir_inst *i)
+{
+    kir_mma m = {0};
+    GN_TRY(kind(p, &m.kind));
+    GN_TRY(tile_place(p, c, &i->ref, &i->a));
+    GN_TRY(stride(p, &m.lane));
+    GN_TRY(sign(p, ','));
+    GN_TRY(tile_place(p, c, &i->left, &i->b));
+    GN_TRY(stride(p, &m.left_row));
+    GN_TRY(stride(p, &m.left_term));
+    GN_TRY(sign(p, ','));
+    GN_TRY(tile_place(p, c, &i->right, &i->c));
+    GN_TRY(stride(p, &m.right_col));
+    GN_TRY(stride(p, &m.right_term));
+    i->imm = kir_mma_pack(&m);
+    return NULL;
+}
+
+static gn_status *rounded(parser *p, kir_cursor *c, kir_inst *i)
+{
+    kir_kind k = KIR_KIND_TF32;
+    GN_TRY(kind(p, &k));
+    i->imm = (int64_t)k;
+    return operand(p, c, &i->a);
+}
+
 /* Everything after the name of the operation but a block. */
 static gn_status *rest(parser *p, kir_cursor *c, kir_inst *i)
 {
@@ -357,6 +415,8 @@ static gn_status *rest(parser *p, kir_cursor *c, kir_inst *i)
     case KIR_LOAD:
     case KIR_TLOAD: return load(p, c, i);
     case KIR_PREFETCH: return place(p, c, i);
+    case KIR_ROUND: return rounded(p, c, i);
+    case KIR_MMA: return fragments(p, c, i);
     case KIR_TACC:
         GN_TRY(choice(p, kir_red_name, KIR_RED_COUNT, "sum, max or min", &red));
         i->imm = red;

@@ -153,6 +153,29 @@ static void value(printer *p, const kir_inst *i)
     if (i->op == KIR_RANDOM) gn_buf_printf(p->out, " site %lld", (long long)i->imm);
 }
 
+static const char *kind_text(int64_t kind) { return kind >= 0 && kind < KIR_KIND_COUNT ? kir_kinds[kind].text : "?"; }
+
+static void tile_place(printer *p, kir_id tile, kir_id at)
+{
+    operand(p, tile);
+    gn_buf_add(p->out, "[");
+    operand(p, at);
+    gn_buf_add(p->out, "]");
+}
+
+/* kind %to[a] by lane, %left[b] by row term, %right[c] by column term */
+static void fragments(printer *p, const kir_inst *i)
+{
+    kir_mma m = kir_mma_of(i->imm);
+    gn_buf_printf(p->out, " %s ", kind_text((int64_t)m.kind));
+    tile_place(p, i->ref, i->a);
+    gn_buf_printf(p->out, " by %d, ", m.lane);
+    tile_place(p, i->left, i->b);
+    gn_buf_printf(p->out, " by %d %d, ", m.left_row, m.left_term);
+    tile_place(p, i->right, i->c);
+    gn_buf_printf(p->out, " by %d %d", m.right_col, m.right_term);
+}
+
 static void loop(printer *p, const kir_inst *i)
 {
     gn_buf_add(p->out, " in ");
@@ -186,6 +209,8 @@ static void line(printer *p, kir_id at)
         gn_buf_printf(p->out, " %s ", elem_text(i->elem));
         place(p, i);
         break;
+    case KIR_ROUND: gn_buf_printf(p->out, " %s ", kind_text(i->imm)), operand(p, i->a); break;
+    case KIR_MMA: fragments(p, i); break;
     case KIR_TACC:
         gn_buf_printf(p->out, " %s", i->imm >= 0 && i->imm < KIR_RED_COUNT ? kir_red_name[i->imm] : "?");
         /* fall through */

@@ -31,7 +31,13 @@ const char *kx_touch(kx_memory *m, int64_t i, unsigned bit, const kx_level *leve
     for (uint32_t l = m->base; l < n; l++, mark++) {
         const kx_level *at = &levels[l];
         uint32_t before = mark->iter;
-        if (mark->instance != at->instance) {
+        /* lanes of a block and its warps are the same threads, but not number by number */
+        if ((mark->instance ^ at->instance) == KX_OF_LANES && mark->instance & KX_IN_BLOCK) {
+            mark->instance = at->instance;
+            mark->iter = at->iter;
+            mark->many = 1;
+            mark->own = 0;
+        } else if (mark->instance != at->instance) {
             *mark = (kx_mark){.instance = at->instance, .iter = at->iter};
         } else if (mark->iter != at->iter) {
             mark->many = 1;

@@ -269,7 +269,7 @@ static void forget_written(simplifier *s, kir_id at)
 {
     for (; at; at = kir_at(s->old, at)->next) {
         const kir_inst *i = kir_at(s->old, at);
-        if (i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA)
+        if (i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_MMA)
             kir_avail_write(&s->avail, s->map[i->ref], 0);
         if (i->op == KIR_BARRIER) kir_avail_clear(&s->avail);
         forget_written(s, i->body);
@@ -335,6 +335,8 @@ static void instruction(simplifier *s, kir_id old)
     i.b = s->map[i.b];
     i.c = s->map[i.c];
     i.ref = s->map[i.ref];
+    i.left = s->map[i.left];
+    i.right = s->map[i.right];
     switch (i.op) {
     case KIR_FOR: loop(s, old, &i, body); return;
     case KIR_IF: branch(s, old, &i, body); return;
@@ -342,6 +344,7 @@ static void instruction(simplifier *s, kir_id old)
     case KIR_TSTORE:
     case KIR_TACC:
     case KIR_TFMA: s->map[old] = tile_access(s, &i); return;
+    case KIR_MMA: kir_avail_write(&s->avail, i.ref, 0); break;
     case KIR_BARRIER: kir_avail_clear(&s->avail); break;
     case KIR_LOAD: s->map[old] = s->stored[i.imm] ? place(s, s->depth, &i) : hoisted(s, &i); return;
     default: break;

@@ -136,6 +136,26 @@ static gn_status *check_tile_use(const verifier *v, kir_id i)
     return NULL;
 }
 
+static bool is_kind(int64_t kind) { return kind >= 0 && kind < KIR_KIND_COUNT; }
+
+static gn_status *check_fragments(const verifier *v, kir_id i)
+{
+    const kir_inst *in = kir_at(v->k, i);
+    const kir_id tile[] = {in->ref, in->left, in->right};
+    kir_mma m = kir_mma_of(in->imm);
+    for (int n = 0; n < 3; n++) {
+        RULE(tile[n] && tile[n] < v->k->insts.n && kir_at(v->k, tile[n])->op == KIR_TILE, "no such tile");
+        RULE(v->scope[tile[n]] == OPEN, "the tile is not in scope");
+        RULE(kir_at(v->k, tile[n])->elem == GN_F32, "the tile is not of f32");
+    }
+    RULE(in->ref != in->left && in->ref != in->right, "it reads what it adds to");
+    RULE(in->imm >= 0 && is_kind((int64_t)m.kind), "no such kind of operands");
+    bool strides = m.lane && m.left_row && m.left_term && m.right_col && m.right_term;
+    RULE(strides, "a stride of 0");
+    RULE(v->warp && !v->lane && !v->vector, "a product of fragments stands in a warp loop and in no lane loop");
+    return NULL;
+}
+
 static gn_status *check_tile(const verifier *v, kir_id i)
 {
     const kir_inst *in = kir_at(v->k, i);
@@ -245,6 +265,7 @@ static gn_status *check_inst(verifier *v, kir_id i)
     const kir_inst *in = kir_at(v->k, i);
     RULE(in->op > KIR_INVALID && in->op < KIR_OP_COUNT, "no such instruction");
     RULE(!in->body || in->op == KIR_FOR || in->op == KIR_IF, "it has a body");
+    RULE((!in->left && !in->right) || in->op == KIR_MMA, "it has operands that are tiles");
     GN_TRY(check_types(v, i));
     switch (in->op) {
     case KIR_CONST: return check_const(v, i);
@@ -263,6 +284,8 @@ static gn_status *check_inst(verifier *v, kir_id i)
         RULE(v->block && !v->warp && !v->lane && !v->vector,
              "a barrier stands in a block loop and in no warp or lane loop");
         break;
+    case KIR_ROUND: RULE(is_kind(in->imm), "no such kind"); break;
+    case KIR_MMA: GN_TRY(check_fragments(v, i)); break;
     case KIR_FOR: return check_for(v, i);
     case KIR_IF: return check_if(v, i);
     default: break;

@@ -13,6 +13,18 @@ static gn_status *run(const char *body, bool reverse, float *x)
     return kir_eval(parsed(t.p), &opt, (kir_bound_buffer[]){{x, 8}, {at, 8}}, (int64_t[]){8});
 }
 
+/* Lanes of a block have written tile %2. */
+#define BLOCK_OF(then)                                                                                                 \
+    "for %1 in 0 .. 1 step 1 block none {\n %2 = tile f32 8\n for %3 in 0 .. 8 step 1 lane none {\n tstore %2[%3], "   \
+    "1.0\n }\n" then "\n }"
+
+/* Sums of two warps in %2, operands in %3, which all are one number. */
+#define FRAGMENTS(number, then)                                                                                        \
+    "for %1 in 0 .. 1 step 1 block none {\n %2 = tile f32 256\n %3 = tile f32 128\n"                                   \
+    " for %4 in 0 .. 64 step 1 lane none {\n for %5 in 0 .. 4 step 1 serial none {\n %6 = imul %4, 4\n"                \
+    " %7 = iadd %6, %5\n tstore %2[%7], 0.0\n }\n for %8 in 0 .. 2 step 1 serial none {\n %11 = imul %4, 2\n"          \
+    " %12 = iadd %11, %8\n tstore %3[%12], " number "\n }\n }\n barrier\n" then "\n }"
+
 static const struct {
     const char *body, *says;
 } races[] = {
@@ -72,6 +84,33 @@ static const struct {
      "%8\n"
      " %11 = isub 7, %10\n %12 = tload f32 %2[%11]\n }\n }\n }",
      "race"},
+    /* warps read what lanes wrote, lanes write what warps read, after both have read it, too */
+    {BLOCK_OF("for %4 in 0 .. 2 step 1 warp none {\n %5 = tload f32 %2[%4]\n }"), "two iterations of the loop meet"},
+    {BLOCK_OF("barrier\n for %4 in 0 .. 2 step 1 warp none {\n %5 = tload f32 %2[%4]\n }\n"
+              " for %6 in 0 .. 8 step 1 lane none {\n tstore %2[%6], 2.0\n }"),
+     "two iterations of the loop meet"},
+    {BLOCK_OF("barrier\n for %4 in 0 .. 8 step 1 lane none {\n %5 = tload f32 %2[%4]\n }\n"
+              " for %6 in 0 .. 8 step 1 warp none {\n %7 = tload f32 %2[%6]\n tstore %2[%6], 2.0\n }"),
+     "two iterations of the loop meet"},
+    /* two warps add to the same fragment; one reads operands that another writes; an operand that is not rounded */
+    {FRAGMENTS("0.5", "for %9 in 0 .. 2 step 1 warp none {\n mma tf32 %2[0] by 4, %3[0] by 8 1, %3[0] by 8 1\n }"),
+     "two iterations of the loop meet"},
+    {FRAGMENTS("0.5", "for %9 in 0 .. 2 step 1 warp none {\n %10 = imul %9, 128\n"
+                      " mma tf32 %2[%10] by 4, %3[0] by 8 1, %3[0] by 8 1\n tstore %3[%9], 0.5\n }"),
+     "two iterations of the loop meet"},
+    {FRAGMENTS("0.1", "for %9 in 0 .. 2 step 1 warp none {\n %10 = imul %9, 128\n"
+                      " mma tf32 %2[%10] by 4, %3[0] by 8 1, %3[0] by 8 1\n }"),
+     "an operand that is not rounded"},
+    /* beyond the end of a tile: of the sums, of either operand */
+    {FRAGMENTS("0.5", "for %9 in 0 .. 2 step 1 warp none {\n %10 = imul %9, 129\n"
+                      " mma tf32 %2[%10] by 4, %3[0] by 8 1, %3[0] by 8 1\n }"),
+     "element 256 of 256 of the tile: out of bounds"},
+    {FRAGMENTS("0.5", "for %9 in 0 .. 2 step 1 warp none {\n %10 = imul %9, 128\n"
+                      " mma tf32 %2[%10] by 4, %3[1] by 8 1, %3[0] by 8 1\n }"),
+     "element 128 of 128 of the tile: out of bounds"},
+    {FRAGMENTS("0.5", "for %9 in 0 .. 2 step 1 warp none {\n %10 = imul %9, 128\n"
+                      " mma tf32 %2[%10] by 4, %3[0] by 8 1, %3[-1] by 8 1\n }"),
+     "element -1 of 128 of the tile: out of bounds"},
 };
 
 START_TEST(races_are_found)
@@ -112,6 +151,12 @@ static const char *const clean[] = {
     "for %1 in 0 .. 1 step 1 block none {\n %2 = tile f32 8\n for %3 in 0 .. 8 step 1 lane none {\n tstore %2[%3], "
     "1.0\n }\n"
     " for %4 in 0 .. 8 step 1 lane none {\n %5 = tload f32 %2[%4]\n store %x[%4], %5\n }\n }",
+    BLOCK_OF("barrier\n for %4 in 0 .. 8 step 1 lane none {\n %5 = tload f32 %2[%4]\n store %x[%4], %5\n }\n"
+             " for %6 in 0 .. 2 step 1 warp none {\n %7 = tload f32 %2[%6]\n }"),
+    FRAGMENTS("0.5",
+              "for %9 in 0 .. 2 step 1 warp none {\n for %13 in 0 .. 3 step 1 serial reduce {\n %10 = imul %9, 128\n"
+              " mma tf32 %2[%10] by 4, %3[0] by 8 1, %3[64] by 8 1\n }\n }\n barrier\n"
+              " for %14 in 0 .. 8 step 1 lane none {\n %15 = tload f32 %2[%14]\n store %x[%14], %15\n }"),
 };
 
 START_TEST(clean_kernels_pass_and_repeat)

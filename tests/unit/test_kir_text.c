@@ -61,6 +61,10 @@ START_TEST(every_instruction)
     for (int op = KIR_IADD; op < KIR_OP_COUNT; op++) {
         const kir_op_info *info = &kir_ops[op];
         const char *sig = info->sig, *type = strchr("ft*", sig[0]) ? " f64" : "";
+        if (op == KIR_ROUND) {
+            gn_buf_printf(&t, "  %%%d = round tf32 0.1\n", ++n);
+            continue;
+        }
         gn_buf_printf(&t, "  %%%d = %s%s", ++n, info->text, type);
         for (int k = 0; k < info->n_in; k++)
             gn_buf_printf(&t, "%s%%%d", k ? ", " : " ", sig[2 + k] == 'i' ? 2 : sig[2 + k] == 'b' ? 3 : 1);
@@ -74,6 +78,25 @@ START_TEST(every_instruction)
     char *once = printed(k);
     ck_assert_str_eq(printed(verified(once)), once);
     for (int op = KIR_IADD; op < KIR_OP_COUNT; op++) ck_assert_ptr_nonnull(strstr(once, kir_ops[op].text));
+}
+END_TEST
+
+START_TEST(products_of_fragments)
+{
+    static const char text[] = "kernel @k (\n  sym n\n) {\n  for %1 in 0 .. n step 1 block none {\n"
+                               "    %2 = tile f32 256\n    %3 = tile f32 4096\n"
+                               "    for %4 in 0 .. 2 step 1 warp none {\n      %5 = imul %4, 128\n"
+                               "      mma tf32 %2[%5] by 4, %3[0] by 4095 1, %3[%5] by 2 3000\n    }\n  }\n}\n";
+    kir_kernel *k = verified(text);
+    ck_assert_str_eq(printed(k), text);
+    ck_assert_str_eq(printed(kir_clone(&arena, k, NULL)), text);
+    for (kir_id i = 1; i < k->insts.n; i++) {
+        if (kir_at(k, i)->op != KIR_MMA) continue;
+        kir_mma m = kir_mma_of(kir_at(k, i)->imm);
+        ck_assert(m.kind == KIR_KIND_TF32 && m.lane == 4 && m.left_row == 4095 && m.left_term == 1);
+        ck_assert(m.right_col == 2 && m.right_term == 3000);
+        ck_assert_int_eq(kir_mma_pack(&m), kir_at(k, i)->imm);
+    }
 }
 END_TEST
 
@@ -325,6 +348,7 @@ int main(void)
     tcase_add_test(c, print_undoes_parse);
     tcase_add_test(c, every_instruction);
     tcase_add_test(c, literals);
+    tcase_add_test(c, products_of_fragments);
     tcase_add_test(c, odd_names);
     tcase_add_test(c, errors);
     tcase_add_test(c, depth_is_bounded);

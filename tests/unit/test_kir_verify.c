@@ -63,6 +63,22 @@ static const struct {
     {"for %1 in 0 .. 4 step 1 warp none {\n }", "a warp loop stands in a block loop"},
     {"for %1 in 0 .. 4 step 1 lane none {\n }", "a lane loop stands in a block or warp loop"},
     {"barrier", "a barrier stands in a block loop"},
+    /* products of fragments */
+    {"%1 = round tf32 1", "an operand has the wrong type"},
+    {"%1 = tile f32 128\n mma tf32 %1[0] by 4, %1[0] by 1 1, %1[0] by 1 1", "it reads what it adds to"},
+    {"%1 = tile f32 128\n %2 = tile f32 9\n mma tf32 %1[0] by 4, %2[0] by 1 1, %1[0] by 1 1",
+     "it reads what it adds to"},
+    {"%1 = tile f32 128\n %2 = tile f64 9\n mma tf32 %1[0] by 4, %2[0] by 1 1, %2[0] by 1 1", "the tile is not of f32"},
+    {"%1 = tile f32 128\n %2 = iadd n, 1\n mma tf32 %1[0] by 4, %1[0] by 1 1, %2[0] by 1 1", "no such tile"},
+    {"%1 = tile f32 128\n if true {\n %2 = tile f32 9\n }\n mma tf32 %1[0] by 4, %2[0] by 1 1, %2[0] by 1 1",
+     "the tile is not in scope"},
+    {"%1 = tile f32 128\n %2 = tile f32 9\n mma tf32 %1[0] by 4, %2[1.0] by 1 1, %2[0] by 1 1",
+     "an operand has the wrong type"},
+    {"%1 = tile f32 128\n %2 = tile f32 9\n mma tf32 %1[0] by 4, %2[0] by 1 1, %2[0] by 1 1", "stands in a warp loop"},
+    {"for %1 in 0 .. n step 1 block none {\n %2 = tile f32 128\n %3 = tile f32 9\n for %4 in 0 .. 1 step 1 warp none "
+     "{\n"
+     " for %5 in 0 .. 32 step 1 lane none {\n mma tf32 %2[0] by 4, %3[0] by 1 1, %3[0] by 1 1\n }\n }\n }",
+     "and in no lane loop"},
     {"for %1 in 0 .. n step 1 block none {\n for %2 in 0 .. 32 step 1 lane none {\n barrier\n }\n }",
      "a barrier stands"},
     /* vectors */

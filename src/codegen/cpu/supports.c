@@ -13,6 +13,7 @@ static const char *check_inst(const kir_kernel *k, kir_id id, int64_t *stack)
 {
     const kir_inst *in = kir_at(k, id);
     if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT) return "an instruction that is not in the table";
+    if (in->op == KIR_MMA || in->op == KIR_ROUND) return "a product of fragments";
     if (in->op == KIR_FOR) {
         if (!unit_known(in->unit)) return "a loop over blocks, warps or lanes";
         if (in->unit == KIR_THREAD && id != kir_thread_loop(k)) return "a thread loop that does not close the kernel";
