@@ -78,7 +78,18 @@ gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *
     return s;
 }
 
-static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, const kir_kernel *k)
+/* Of a product for which less precision was asked. */
+static void report_precision(const gn_compiled *c, const kir_kernel *k)
+{
+    for (uint32_t l = 0; l < c->low->launches.n; l++) {
+        const low_launch *launch = &c->low->launches.p[l];
+        if (launch->kernel != k) continue;
+        if (launch->rounded) printf(", %s", launch->rounded);
+        if (launch->why_exact) printf(", float32: %s", launch->why_exact);
+    }
+}
+
+static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, const gn_compiled *c, const kir_kernel *k)
 {
     gn_cuda_view v;
     gn_cuda_geometry g;
@@ -93,6 +104,7 @@ static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, const k
            u.registers, u.shared_bytes);
     if (u.stack) printf(", %d stack", u.stack);
     if (u.spill_stores || u.spill_loads) printf(", spills %d/%d bytes", u.spill_stores, u.spill_loads);
+    report_precision(c, k);
     printf("\n");
 }
 
@@ -110,7 +122,7 @@ gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names
     for (int p = 0; p < n && !s; p++) {
         printf("%s:\n", names[p]);
         for (int k = 0; k < programs[p]->n_kernels; k++)
-            report_kernel(&code, code.place[p][k], programs[p]->kernels[k]);
+            report_kernel(&code, code.place[p][k], programs[p], programs[p]->kernels[k]);
     }
     if (!s) {
         printf("%d kernels, %d distinct", r.kernels, r.distinct);

@@ -2,6 +2,7 @@
 
 #include "driver/jit.h"
 #include "driver/mode.h"
+#include "ir/precision.h"
 #include "runtime/reorder.h"
 
 enum {
@@ -40,6 +41,11 @@ static const char *const orders[] = {
     GN_ORDERS(X)
 #undef X
         NULL};
+static const char *const precisions[] = {
+#define X(id, name) name,
+    GN_PRECISIONS(X)
+#undef X
+        NULL};
 static const char *const units[] = {"step", "eval", NULL};
 static const char *const cpus[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
@@ -72,6 +78,10 @@ static const gn_option options[] = {
      "where to run: cpu (the default), cuda, cuda:N, or auto, which\nis a GPU where there is one"},
     {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile, "SM",
      "of --device cuda: the architecture, sm_80 (the default) or above"},
+    {"matmul-precision", 0, GN_OPTION_CHOICE, AT(precision), MODEL | BENCH, "HOW",
+     "of products of matrices on a GPU: highest (the default, float32)\nor high (tensor cores: operands rounded to "
+     "TF32)",
+     precisions},
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune | BENCH, "PROGRAM",
      "step (a training step; the default where there are labels)\nor eval (the forward pass alone)", units},
     {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",

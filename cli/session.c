@@ -54,6 +54,7 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     out->mode = o->mode ? gn_mode_by_name(o->mode) : GN_MODE_DEFAULT;
     GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
     GN_TRY(gn_status_annotate(gn_ranges_parse(o->range, &out->ranges), "--range"));
+    GN_TRY(gn_precision_by_name(o->precision, &out->precision));
     GN_TRY(gn_cli_without(cli, &out->without));
     GN_TRY(gn_cli_check_predictions(o->predictions));
     GN_TRY(gn_cli_open_cache(cli));
@@ -86,6 +87,8 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     if (s->pool)
         fprintf(stderr, "memory: %.1f MB, of which %.1f MB temporaries\n", (double)gn_session_peak_bytes(s) / 1e6,
                 (double)gn_session_memory(s).arena / 1e6);
+    if (s->opt.precision == GN_PRECISION_HIGH && !s->opt.target && !(s->opt.limits && s->opt.limits->fragments))
+        fprintf(stderr, GN_CLI_EXACT);
     if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);
 }
 
@@ -125,6 +128,7 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_string(j, "device", gn_cli_device_name(s));
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
+    gn_json_string(j, "matmul_precision", gn_precision_name[s->opt.precision]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));
     for (int k = 0; k < GN_UNITS; k++)
         if (s->tuned[k])

@@ -264,6 +264,10 @@ typedef struct gnnc_compile_options {
      * GNNC_ERROR_IO says that it cannot be.  The first inference or step of a program is GNNC_ERROR_DATA where it is no lock or
      * none for this program: which line, what it says and what is so here.  NULL: none */
     const char *tune_lock;
+    /* Of products of matrices, in the words of torch.set_float32_matmul_precision: "highest" (NULL): float32 throughout;
+     * "high": operands may be rounded to TF32 where a machine multiplies those faster.  A CPU does not: there both give the
+     * same bits. */
+    const char *matmul_precision;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there.

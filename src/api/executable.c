@@ -146,6 +146,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
                                 .target = api_target(api_context(e))};
     GN_TRY(read_mode(o->mode, &e->opt.mode));
     GN_TRY(read_tuning(e, o));
+    GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);
         *hint = (low_hint){.name = "g", .n_src = o->expect_nodes, .n_dst = o->expect_nodes, .n_edge = o->expect_edges};

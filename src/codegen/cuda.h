@@ -22,7 +22,7 @@ gn_limits gn_cuda_limits(void);
 
 /* The text of kernel k as function `symbol`, appended to `out`, and how it is launched.  `origin` (may be NULL) is put
  * above it, a comment a line.  Needs gn_cuda_prelude before it.  GN_ERR_BACKEND, with its name and the reason, for a kernel that
- * cannot be spelled: loops over WARPs, tiles of more than 384 KB, more than 200 arguments, a BLOCK loop whose LANE loops reduce
+ * cannot be spelled: loops over WARPs that do more than multiply fragments, tiles of more than 384 KB, more than 200 arguments, a BLOCK loop whose LANE loops reduce
  * or whose tiles do not fit in shared memory. */
 GN_NODISCARD gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *origin, gn_buf *out,
                                        gn_cuda_geometry *geometry);

@@ -56,6 +56,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
     o.code.cpu = z->opt.cpu;
     o.limits = z->opt.limits;
+    o.precision = z->opt.precision;
     o.code.off = off;
     o.code.cache = z->opt.cache;
     if (z->opt.target) o.limits = &z->opt.target->limits;

@@ -50,6 +50,7 @@ typedef struct gn_build_options {
     bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
     const char *cpu; /* that is compiled for; NULL: this one */
     const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
+    gn_precision precision;  /* of products of matrices; a CPU has one alone */
     int pass_limit;          /* -1: all */
     int train_levels;   /* of rows that the training loss reads (passes/restrict_rows.c); 0: all rows are computed */
     int val_levels;     /* the same of the validation loss */

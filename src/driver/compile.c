@@ -40,6 +40,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     gn_switches off = opt->pass.without.decisions;
     low_options lo = {
         .limits = opt->limits ? *opt->limits : gn_cpu_limits(opt->code.cpu), .index = opt->index, .off = off};
+    lo.precision = opt->precision;
     fu_options fo = {.eager = opt->pass.eager, .lanes = lo.limits.shared_bytes > 0, .off = off};
     /* Sums ride where one worker sees whole rows, not where lanes share a product's tiles. */
     if (lo.limits.shared_bytes && gn_is_on(off, GN_DO_SHARE_TILES)) fo.off |= (gn_switches)1 << GN_DO_RIDE;

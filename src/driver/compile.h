@@ -16,6 +16,7 @@ typedef struct gn_compile_options {
     const low_hint *hints;    /* sizes of graphs and sparse inputs, where they are known */
     const low_tuning *tuning; /* other schedules for some regions; NULL: those that rules make */
     const gn_limits *limits;  /* what schedules are made for; NULL: those of code.cpu */
+    gn_precision precision;   /* of products of matrices */
 } gn_compile_options;
 
 typedef struct gn_compiled {

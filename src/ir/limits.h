@@ -11,6 +11,7 @@ typedef struct gn_limits {
     int64_t shared_bytes; /* memory shared by a block of lanes; 0: none */
     int max_threads;      /* workers that may run a THREAD loop, or threads a block */
     int units;            /* bit set of kir_unit that the back end can run */
+    int fragments;        /* bit set of kir_kind of whose fragments warps make products; 0: none */
 } gn_limits;
 
 #endif

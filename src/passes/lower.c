@@ -136,6 +136,12 @@ void low_begin(lower *L, const char *name)
     L->product = 0;
 }
 
+void low_note_precision(lower *L)
+{
+    L->launch.rounded = L->sched.fragments ? kir_kinds[L->sched.kind].text : NULL;
+    L->launch.why_exact = L->sched.why_exact;
+}
+
 void low_end(lower *L)
 {
     if (L->error) return;

@@ -10,6 +10,7 @@
 #include "ir/gir.h"
 #include "ir/kir.h"
 #include "ir/limits.h"
+#include "ir/precision.h"
 #include "ir/switches.h"
 #include "passes/fuse.h"
 
@@ -25,8 +26,8 @@ typedef struct low_schedule {
     int64_t row_block;    /* rows a worker takes at once where rows are the lanes */
     int64_t chunk_rows;   /* rows of one partial sum of a reduction over a space; results depend on it */
     int64_t block_rows;   /* GEMM, INNER: rows that are multiplied at a time, so that they stay in cache */
-    int64_t tile_rows;    /* GEMM, INNER: rows of a register tile */
-    int64_t tile_cols;    /* GEMM, INNER: columns of a register tile */
+    int64_t tile_rows;    /* GEMM, INNER: rows of a register tile; of a warp, where it has fragments */
+    int64_t tile_cols;    /* GEMM, INNER: columns of a register tile, likewise */
     int64_t tile_max;     /* row values up to this many elements may be kept in a tile */
     int64_t rows_at_once; /* ROWS: rows whose work is done step by step for all of them */
     int64_t edge_sums;    /* vectors of sums over edges that are under way at once: hides the latency of additions */
@@ -35,8 +36,12 @@ typedef struct low_schedule {
     int64_t ahead;        /* ROWS: rows that edges gather are prefetched so many edges ahead; 0: not at all */
     int64_t block_cols;   /* GEMM, INNER, where lanes share tiles: columns of a block; its rows are block_rows */
     int64_t block_depth;  /* and terms of the sums at a time; 0: they do not */
-    low_pack pack;        /* GEMM */
-    bool swap;            /* INNER: the lanes run over the columns of the left operand */
+    bool fragments;       /* and warps make products of fragments of `kind` */
+    kir_kind kind;
+    const char
+        *why_exact; /* GEMM, INNER that are asked for in less precision: why they are exact; NULL: they are not */
+    low_pack pack;  /* GEMM */
+    bool swap;      /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;
 
 typedef enum low_kind { LOW_TEMP, LOW_INPUT, LOW_STATE, LOW_OUTPUT, LOW_GRAPH } low_kind;
@@ -72,6 +77,8 @@ typedef struct low_launch {
     gir_id balance; /* rows of this graph are the iterations; 0: even work */
     int balance_end;
     int region; /* index into the fusion's regions, for reports */
+    /* A product that was asked for in less precision: what its operands are rounded to, or why they are not; else NULL. */
+    const char *rounded, *why_exact;
 } low_launch;
 
 typedef struct lowered {
@@ -93,6 +100,7 @@ typedef struct low_options {
     gn_limits limits;
     gn_elem index;   /* I32 or I64: elements of graph arrays */
     gn_switches off; /* decisions that are switched off */
+    gn_precision precision;
     int n_hints;
     const low_hint *hints;
     const struct low_tuning *tuning; /* other schedules for some regions (tuning.h); NULL: those that rules make */

@@ -5,59 +5,55 @@
  * next terms come.  What lies beyond an operand's end is read as its last row or column and counts as zero.  The sum of an
  * element is taken in order, term by term.
  *
+ * With fragments warps multiply what was brought (lower_fragments.c).
+ *
  * GEMM: a block takes rows, and panels of columns one after another; elementwise members of the region are applied before a lane
  * stores.  INNER: a block takes one tile of a chunk's partial product.  The schedule declines products that are too small to
  * share, and leaves those that sums ride on to the loops of lower_gemm.c (low_schedule_dense). */
-#include "passes/lower_dense.h"
-
-typedef struct block_job {
-    matrix a, b;       /* a(i, s), b(s, j) */
-    kir_id i0, j0;     /* where the block's elements begin */
-    kir_id rows, cols; /* of the product */
-    kir_id lo, hi;     /* terms */
-    bool whole_depth, whole_cols;
-    kir_id acc, at, bt; /* tiles: of all lanes, of the operands */
-    kir_id shared;      /* tile: of the finished elements */
-    int64_t lanes, a_stride;
-    gn_elem elem;
-    gir_id product;
-} block_job;
+#include "passes/lower_block.h"
 
 static kir_id open_unrolled(lower *L, int64_t n, kir_race race) { return low_open_n(L, n, KIR_UNROLL, race); }
 
-/* Rows between which a lane's rows lie: four more, so that lanes that store one column hit other banks. */
+bool low_is_along_depth(const matrix *m, bool is_left)
+{
+    return (is_left ? m->sj : m->si) == 1 && (is_left ? m->si : m->sj) != 1;
+}
+
+/* Rows lie four elements further apart than they are long, so that lanes that store one column hit other banks. */
+int64_t low_shared_stride(const lower *L) { return L->sched.block_cols + 4; }
+
 static void declare_tiles(lower *L, block_job *j)
 {
     const low_schedule *s = &L->sched;
-    j->lanes = s->block_rows / s->tile_rows * (s->block_cols / s->tile_cols);
-    j->a_stride = s->block_rows + 4;
+    int64_t parts = s->block_rows / s->tile_rows * (s->block_cols / s->tile_cols), a_stride = s->block_rows + 4;
+    j->lanes = s->fragments ? parts * KIR_WARP_LANES : parts;
+    j->each = s->block_rows * s->block_cols / j->lanes;
     j->acc = kir_tile(L->k, low_at(L), j->elem, s->block_rows * s->block_cols);
-    j->at = kir_tile(L->k, low_at(L), j->elem, s->block_depth * j->a_stride);
-    j->bt = kir_tile(L->k, low_at(L), j->elem, s->block_depth * s->block_cols);
-}
-
-/* Element e = r * cols + c of the lane's tile. */
-static kir_id own(lower *L, kir_id lane, kir_id e)
-{
-    return dense_at(L, lane, L->sched.tile_rows * L->sched.tile_cols, e);
+    if (s->fragments) {
+        low_fragment_tiles(L, j);
+        return;
+    }
+    j->a_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * a_stride), 0, 1, a_stride};
+    j->b_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * s->block_cols), 0, 1, s->block_cols};
 }
 
 static void clear(lower *L, const block_job *j)
 {
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
-    kir_id e = open_unrolled(L, L->sched.tile_rows * L->sched.tile_cols, KIR_NONE);
-    kir_tstore(L->k, low_at(L), j->acc, own(L, lane, e), low_fconst(L, j->elem, 0));
+    kir_id e = open_unrolled(L, j->each, KIR_NONE);
+    kir_tstore(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, e), low_fconst(L, j->elem, 0));
     low_close(L);
     low_close(L);
 }
 
-/* One operand's part of the terms from s0 on: `width` rows of A or columns of B, at element s * stride + w of the tile.  Lanes
- * run along the direction in which memory does. */
-static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t width, int64_t stride)
+/* One operand's part of the terms from s0 on: `width` rows of A or columns of B.  Lanes run along the direction in which
+ * memory does. */
+static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t width)
 {
     const matrix m = is_a ? j->a : j->b;
+    const panel *to = is_a ? &j->a_part : &j->b_part;
     int64_t depth = L->sched.block_depth;
-    bool along_depth = (is_a ? m.sj : m.si) == 1 && (is_a ? m.si : m.sj) != 1;
+    bool along_depth = low_is_along_depth(&m, is_a);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     kir_id part = low_open_n(L, width * depth / j->lanes, KIR_SERIAL, KIR_NONE);
     kir_id e = dense_at(L, part, j->lanes, lane), by = low_iconst(L, along_depth ? depth : width);
@@ -72,7 +68,9 @@ static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t wi
         kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, term, j->hi);
         x = kir_select(L->k, low_at(L), there, x, low_fconst(L, j->elem, 0));
     }
-    kir_tstore(L->k, low_at(L), is_a ? j->at : j->bt, dense_at(L, s, stride, w), x);
+    if (L->sched.fragments) x = kir_round(L->k, low_at(L), x, L->sched.kind);
+    kir_id place = dense_at(L, s, to->term, low_int(L, KIR_IMUL, w, low_iconst(L, to->outer)));
+    kir_tstore(L->k, low_at(L), to->tile, low_int(L, KIR_IADD, place, low_iconst(L, to->from)), x);
     low_close(L);
     low_close(L);
 }
@@ -91,53 +89,69 @@ static void add_terms(lower *L, const block_job *j)
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
     lane_place(L, lane, &row, &col);
     kir_id k = low_open_n(L, s->block_depth, KIR_SERIAL, KIR_REDUCE);
-    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE);
-    kir_id x = kir_tload(L->k, low_at(L), j->at, dense_at(L, k, j->a_stride, low_int(L, KIR_IADD, row, r)));
-    kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE);
-    kir_id y = kir_tload(L->k, low_at(L), j->bt, dense_at(L, k, s->block_cols, low_int(L, KIR_IADD, col, c)));
-    kir_tfma(L->k, low_at(L), j->acc, own(L, lane, dense_at(L, r, s->tile_cols, c)), x, y);
+    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE), i = low_int(L, KIR_IADD, row, r);
+    kir_id x = kir_tload(L->k, low_at(L), j->a_part.tile, dense_at(L, k, j->a_part.term, i));
+    kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE), at = low_int(L, KIR_IADD, col, c);
+    kir_id y = kir_tload(L->k, low_at(L), j->b_part.tile, dense_at(L, k, j->b_part.term, at));
+    kir_tfma(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, dense_at(L, r, s->tile_cols, c)), x, y);
     for (int d = 0; d < 4; d++) low_close(L);
 }
 
 /* a and b over [lo, hi), added to what the lanes have. */
-static void add_product(lower *L, const block_job *j)
+static void add_product(lower *L, block_job *j)
 {
+    if (L->sched.fragments) low_fragment_parts(L, j);
     kir_id s0 = low_open(L, j->lo, j->hi, L->sched.block_depth, KIR_SERIAL, KIR_ORDERED);
     kir_barrier(L->k, low_at(L)); /* nobody reads what was brought before */
-    bring(L, j, true, s0, L->sched.block_rows, j->a_stride);
-    bring(L, j, false, s0, L->sched.block_cols, L->sched.block_cols);
+    bring(L, j, true, s0, L->sched.block_rows);
+    bring(L, j, false, s0, L->sched.block_cols);
     kir_barrier(L->k, low_at(L));
-    add_terms(L, j);
+    if (L->sched.fragments)
+        low_fragment_multiply(L, j);
+    else
+        add_terms(L, j);
     low_close(L);
 }
 
-/* `element` at every element of the block that the product has.  Lanes leave theirs in a tile that they share, and take them
- * as they lie in memory: the code for one of them is written once, and stores of neighbours go together. */
-static void each_element(lower *L, block_job *j, void (*element)(lower *, const block_job *, kir_id, kir_id, kir_id))
+/* Lanes leave their elements in a tile that they share. */
+static void leave(lower *L, block_job *j)
 {
     const low_schedule *s = &L->sched;
-    int64_t stride = s->block_cols + 4;
-    kir_id all = kir_tile(L->k, low_at(L), j->elem, s->block_rows * stride), row, col;
+    int64_t stride = low_shared_stride(L);
+    kir_id row, col;
+    j->shared = kir_tile(L->k, low_at(L), j->elem, s->block_rows * stride);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     lane_place(L, lane, &row, &col);
     kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE), to = dense_at(L, low_int(L, KIR_IADD, row, r), stride, col);
     kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE);
-    kir_id x = kir_tload(L->k, low_at(L), j->acc, own(L, lane, dense_at(L, r, s->tile_cols, c)));
-    kir_tstore(L->k, low_at(L), all, low_int(L, KIR_IADD, to, c), x);
+    kir_id x = kir_tload(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, dense_at(L, r, s->tile_cols, c)));
+    kir_tstore(L->k, low_at(L), j->shared, low_int(L, KIR_IADD, to, c), x);
     for (int d = 0; d < 3; d++) low_close(L);
+}
+
+/* `element` at every element of the block that the product has.  Lanes leave theirs where all see them, and take them
+ * as they lie in memory: the code for one of them is written once, and stores of neighbours go together. */
+static void each_element(lower *L, block_job *j, void (*element)(lower *, const block_job *, kir_id, kir_id, kir_id))
+{
+    const low_schedule *s = &L->sched;
+    int64_t stride = low_shared_stride(L);
+    if (s->fragments) {
+        kir_barrier(L->k, low_at(L)); /* nobody reads operands there any more */
+        low_fragment_leave(L, j);
+    } else {
+        leave(L, j);
+    }
     kir_barrier(L->k, low_at(L));
-    lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
+    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     kir_id part = low_open_n(L, s->block_rows * s->block_cols / j->lanes, KIR_SERIAL, KIR_NONE);
     kir_id e = dense_at(L, part, j->lanes, lane), width = low_iconst(L, s->block_cols);
-    row = low_int(L, KIR_IDIV, e, width);
-    col = low_int(L, KIR_IMOD, e, width);
+    kir_id row = low_int(L, KIR_IDIV, e, width), col = low_int(L, KIR_IMOD, e, width);
     kir_id i = low_int(L, KIR_IADD, j->i0, row), at = low_int(L, KIR_IADD, j->j0, col);
     kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, i, j->rows);
     if (!j->whole_cols)
         there = kir_bin(L->k, low_at(L), KIR_AND, there, kir_bin(L->k, low_at(L), KIR_ILT, at, j->cols));
     low_open_if(L, there);
     L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
-    j->shared = all;
     element(L, j, i, at, dense_at(L, row, stride, col));
     for (int d = 0; d < 3; d++) low_close(L);
 }
@@ -173,6 +187,7 @@ void low_gemm_block(lower *L, gir_id product, int products, const factors *f, in
     block_job j = {.elem = low_elem((gn_elem)t->elem), .product = product};
     int64_t rows = L->sched.block_rows, cols = L->sched.block_cols;
     low_begin(L, "gemm");
+    low_note_precision(L);
     j.rows = r->space ? low_sym_value(L, r->space, 1) : low_iconst(L, t->dim[0]);
     L->launch.trip =
         r->space ? (low_size){.coef = 1, .sym = low_sym_of(L, r->space, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
@@ -223,6 +238,7 @@ void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int par
     partial p = {.j = {.a = a, .b = b, .elem = GN_F32, .product = L->r->members.p[0]}, .buffer = part, .n = n};
     block_job *j = &p.j;
     low_begin(L, "inner");
+    low_note_precision(L);
     L->launch.trip = (low_size){.coef = down * across, .sym = low_sym_of(L, s, chunk)};
     L->launch.step = 1;
     kir_id end = low_sym_value(L, s, 1), tiles = low_iconst(L, down * across), wide = low_iconst(L, across);

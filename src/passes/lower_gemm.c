@@ -238,6 +238,7 @@ void low_gemm(lower *L)
     }
     find_sums(L, &g);
     low_begin(L, "gemm");
+    low_note_precision(L);
     kir_id n = s ? low_sym_value(L, s, 1) : low_iconst(L, t->dim[0]);
     L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
     L->launch.step = block;

@@ -131,6 +131,7 @@ void low_inner(lower *L)
         return;
     }
     low_begin(L, "inner");
+    low_note_precision(L);
     L->launch.trip = (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)};
     L->launch.step = chunk;
     kir_id n = low_sym_value(L, s, 1);

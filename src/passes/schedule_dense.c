@@ -132,14 +132,47 @@ static void inner(low_schedule *s, const low_options *opt, int64_t lanes, int64_
     if (s->block_rows * 2 > s->chunk_rows || !gn_is_on(opt->off, GN_DO_BLOCKS)) s->block_rows = s->chunk_rows;
 }
 
+/* Why lanes do not share the tiles of a product; NULL: they do. */
+static const char *why_not_shared(const low_options *opt, const gir_program *p, const region *r)
+{
+    const gir_type *t = gir_type_of(p, r->members.p[0]);
+    if (!opt->limits.shared_bytes) return "this machine's lanes share no memory";
+    if (!gn_is_on(opt->off, GN_DO_SHARE_TILES)) return "share-tiles is left out";
+    if (sums_of(p, r)) return "sums over its rows are made with it";
+    if (t->elem != GN_F32) return "its elements are not f32";
+    if ((t->rank ? t->dim[t->rank - 1] : 1) < 4) return "fewer than four columns";
+    return r->kind == RG_GEMM && depth_of(p, r) < 8 ? "sums of fewer than eight terms" : NULL;
+}
+
+/* Where less precision is asked for and warps can, they make products of fragments: of as many elements for each lane as
+ * lanes make by themselves.  A block takes 32 terms at a time, since operands need no room beside the result, or fewer where that
+ * leaves out a fifth of those that there are not. */
+static void fragments(low_schedule *s, const low_options *opt, const gir_program *p, const region *r)
+{
+    if (!(opt->limits.fragments >> KIR_KIND_TF32 & 1)) {
+        s->why_exact = "this machine has no products of fragments";
+        return;
+    }
+    int64_t depth = r->kind == RG_GEMM ? depth_of(p, r) : s->chunk_rows;
+    s->fragments = true;
+    s->kind = KIR_KIND_TF32;
+    s->tile_cols = s->block_cols > 32 ? 32 : min(16, s->block_cols);
+    s->tile_rows = s->tile_cols == 8 ? 64 : 32;
+    s->block_depth = 32;
+    while (s->block_depth > 8 && 4 * round_up(depth, s->block_depth) > 5 * round_up(depth, s->block_depth / 2))
+        s->block_depth /= 2;
+}
+
 /* A block's lanes share its tiles: each has tile_rows x tile_cols elements, and brings as many of both operands as the
  * others do. */
 static void shared_tiles(low_schedule *s, const low_options *opt, const gir_program *p, const region *r)
 {
     const gir_type *t = gir_type_of(p, r->members.p[0]);
     int64_t cols = t->rank ? t->dim[t->rank - 1] : 1;
-    if (!opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_SHARE_TILES) || sums_of(p, r)) return;
-    if (t->elem != GN_F32 || cols < 4 || (r->kind == RG_GEMM && depth_of(p, r) < 8)) return;
+    const char *why = why_not_shared(opt, p, r);
+    bool high = opt->precision == GN_PRECISION_HIGH;
+    if (high) s->why_exact = why;
+    if (why) return;
     bool wide = cols > 32;
     s->block_cols = 8;
     while (s->block_cols < 64 && s->block_cols < cols) s->block_cols *= 2;
@@ -149,6 +182,7 @@ static void shared_tiles(low_schedule *s, const low_options *opt, const gir_prog
     s->block_depth = 16;
     s->pack = LOW_PACK_NOT;
     s->swap = false;
+    if (high) fragments(s, opt, p, r);
 }
 
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)

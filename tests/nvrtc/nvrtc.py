@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 MODES = ("default", "eager")
+PRECISIONS = ("highest", "high")
 ARCHS = ("sm_80", "sm_90")
 # Wide features are other kernels than the narrow ones of the built-in graph, and rows of many edges are split.
 DATA = {
@@ -49,12 +50,13 @@ def figures(kernels):
     return most
 
 
-def check(gnnc, model, mode, arch, data, found):
-    args = [model, "-q", "--device", "cuda", "--arch", arch, "-O", mode]
+def check(gnnc, model, mode, arch, data, precision, found):
+    args = [model, "-q", "--device", "cuda", "--arch", arch, "-O", mode, "--matmul-precision", precision]
     if DATA[data]:
         args += ["--data", DATA[data], *(["-D", "hidden=64"] if data == "wide" and "own_layer" not in model else [])]
     p = run(gnnc, *args)
-    what = " ".join(filter(None, (os.path.basename(model)[: -len(".gnn")], mode, arch, data)))
+    what = " ".join(filter(None, (os.path.basename(model)[: -len(".gnn")], mode, arch, data,
+                                precision if precision != PRECISIONS[0] else "")))
     if p.returncode:
         return [f"{what}: {p.stderr.strip()[:2000]}"]
     kernels = KERNEL.findall(p.stdout)
@@ -69,6 +71,8 @@ def check(gnnc, model, mode, arch, data, found):
             errors.append(f"{what}: {name} uses {registers} registers with {threads} threads")
         if int(shared) > MOST_SHARED:
             errors.append(f"{what}: {name} uses {shared} bytes of shared memory")
+    if precision == "high" and not any(", tf32" in more for *_, more in kernels):
+        errors.append(f"{what}: no product of fragments:\n{p.stdout[-2000:]}")
     found[what] = figures(kernels)
     return errors
 
@@ -133,7 +137,8 @@ def main():
                 for data in DATA:
                     if data == "hubs" and (mode, arch) != (MODES[0], ARCHS[-1]):
                         continue
-                    errors += check(o.gnnc, model, mode, arch, data, found)
+                    for precision in PRECISIONS if mode == MODES[0] and data != "hubs" else PRECISIONS[:1]:
+                        errors += check(o.gnnc, model, mode, arch, data, precision, found)
     version = version_of(o.gnnc)
     if o.record and not errors:
         write_golden(version, found)

@@ -158,6 +158,36 @@ static const char into[] =
     "  for %16 in 0 .. 40 step 1 vector none {\n"
     "    %17 = isub 39, %16 %18 = tload f32 %2[%17] %19 = iadd %3, %16 store %q[%19], %18 }}}";
 
+/* Two warps that add products of fragments, 16 x 16 each, of operands that are rounded to whole numbers when they are brought;
+ * the result is left where they lay, and turned round. */
+static const char fragments[] =
+    "kernel @fragments (sym n, %x: f32[n * 512] read, %y: f32[n * 256] read, %o: f32[n * 512] write) {\n"
+    "for %1 in 0 .. n step 1 block none {\n"
+    "  %2 = tile f32 512 %3 = tile f32 1024 %4 = imul %1, 512 %5 = imul %1, 256\n"
+    "  for %6 in 0 .. 64 step 1 lane none { for %7 in 0 .. 8 step 1 unroll none {\n"
+    "    %8 = imul %6, 8 %9 = iadd %8, %7 tstore %2[%9], 0.0 }}\n"
+    "  for %10 in 0 .. 64 step 1 lane none { for %11 in 0 .. 8 step 1 serial none {\n"
+    "    %12 = imul %11, 64 %13 = iadd %12, %10 %14 = idiv %13, 16 %15 = imod %13, 16 %16 = imul %14, 20\n"
+    "    %17 = iadd %16, %15 %18 = iadd %4, %13 %19 = load f32 %x[%18] %20 = fadd f32 %19, 1.0001\n"
+    "    %21 = round tf32 %20 tstore %3[%17], %21 }}\n"
+    "  for %22 in 0 .. 64 step 1 lane none { for %23 in 0 .. 4 step 1 serial none {\n"
+    "    %24 = imul %23, 64 %25 = iadd %24, %22 %26 = idiv %25, 16 %27 = imod %25, 16 %28 = imul %26, 24\n"
+    "    %29 = iadd %28, %27 %30 = iadd %29, 640 %31 = iadd %5, %25 %32 = load f32 %y[%31]\n"
+    "    %33 = fadd f32 %32, 1.0001 %34 = round tf32 %33 tstore %3[%30], %34 }}\n"
+    "  barrier\n"
+    "  for %35 in 0 .. 2 step 1 warp none { for %36 in 0 .. 16 step 8 serial reduce {\n"
+    "    for %37 in 0 .. 2 step 1 unroll none {\n"
+    "      %38 = imul %35, 256 %39 = imul %37, 4 %40 = iadd %38, %39 %41 = imul %35, 320 %42 = iadd %41, %36\n"
+    "      %43 = imul %36, 24 %44 = imul %37, 8 %45 = iadd %43, %44 %46 = iadd %45, 640\n"
+    "      mma tf32 %2[%40] by 8, %3[%42] by 20 1, %3[%46] by 1 24 }}}\n"
+    "  barrier\n"
+    "  for %50 in 0 .. 64 step 1 lane none { for %51 in 0 .. 8 step 1 unroll none {\n"
+    "    %52 = imul %50, 8 %53 = iadd %52, %51 %54 = tload f32 %2[%53] %62 = iadd %53, 512 tstore %3[%62], %54 }}\n"
+    "  barrier\n"
+    "  for %55 in 0 .. 64 step 1 lane none { for %56 in 0 .. 8 step 1 serial none {\n"
+    "    %57 = imul %56, 64 %58 = iadd %57, %55 %59 = isub 1023, %58 %60 = tload f32 %3[%59]\n"
+    "    %61 = iadd %4, %58 store %o[%61], %60 }}}}";
+
 /* Names that differ in what C has no letters for. */
 static const char names[] =
     "kernel @names (sym n, %v1.a: f32[n] read, %v1_a: f32[n] read, %o: f32[n] write) {\n"
@@ -170,9 +200,9 @@ typedef struct fair {
     int first;    /* that the shim misses: shuffles before it order memory there */
 } fair;
 
-static const fair as_they_are[] = {{turned, 1},  {block, 1},     {left, 1},    {taken, 3},   {rounds, 2},
-                                   {written, 2}, {sometimes, 2}, {perhaps, 2}, {second, 1},  {chunks, 0},
-                                   {through, 1}, {twice, 2},     {over, 2},    {into, 4, 1}, {names, 0}};
+static const fair as_they_are[] = {{turned, 1},    {block, 1},   {left, 1},   {taken, 3},    {rounds, 2},  {written, 2},
+                                   {sometimes, 2}, {perhaps, 2}, {second, 1}, {chunks, 0},   {through, 1}, {twice, 2},
+                                   {over, 2},      {into, 4, 1}, {names, 0},  {fragments, 3}};
 
 typedef struct fault {
     const char *what, *from, *to;
@@ -197,10 +227,26 @@ static const fault of_block[] = {
     {"a barrier of some", "__syncthreads();", "if (lane >= 64) __syncthreads();", NULL},
 };
 
+static const fault of_fragments[] = {
+    {"rows and terms of the left operand", "high * row + low * term", "low * row + high * term", NULL},
+    {"rows that are not eight apart", "x[1] = a[8 * row]", "x[1] = a[4 * row]", NULL},
+    {"terms that are not four apart", "x[2] = a[4 * term]", "x[2] = a[5 * term]", NULL},
+    {"a column for a term", "high * col + low * of_b", "low * col + high * of_b", NULL},
+    {"one term twice", "y[1] = b[4 * of_b]", "y[1] = b[0]", NULL},
+    {"strides in each other's place", ", 20, 1,", ", 1, 20,", NULL},
+    {"another fragment's sums", " * 4], tile", " * 0], tile", NULL},
+    {"operands that are not rounded", "= gn_round_tf32(", "= (", "that is not rounded"},
+    {"a lane that stays away", "gn_mma_tf32(&tile", "if (lane % 32) gn_mma_tf32(&tile", "waits for lanes"},
+};
+
+/* In the kernel, or in what stands before all of them. */
 static const char *planted(const char *text, const fault *f)
 {
-    ck_assert_msg(strstr(text, f->from), "%s: no `%s` in\n%s", f->what, f->from, text);
-    return text_replaced(&arena, text, f->from, f->to);
+    bool here = strstr(text, f->from) != NULL;
+    ck_assert_msg(here || strstr(gn_cuda_prelude(), f->from), "%s: no `%s` in\n%s", f->what, f->from, text);
+    if (!here) return gn_arena_printf(&arena, "%s%s", text_replaced(&arena, gn_cuda_prelude(), f->from, f->to), text);
+    text = text_replaced(&arena, text, f->from, f->to);
+    return gn_arena_printf(&arena, "%s%s", gn_cuda_prelude(), text);
 }
 
 /* Does the kernel give the evaluator's figures in that order?  *wrong: what the shim says. */
@@ -234,7 +280,10 @@ static int right_orders(const kir_kernel *k, const char *text, const gn_cuda_geo
     gn_buf all = {.arena = &arena};
     int right = 0;
     *said = 0;
-    gn_buf_printf(&all, "%s%s", gn_cuda_prelude(), f ? planted(text, f) : text);
+    if (!f)
+        gn_buf_printf(&all, "%s%s", gn_cuda_prelude(), text);
+    else
+        gn_buf_add(&all, planted(text, f));
     succeeded(cuda_host_text(1, &k, all.p, geometry, &h), all.p);
     for (int order = 0; order < 3; order++) {
         right += is_right(h, k, (cuda_order)order, wrong, n);
@@ -302,6 +351,9 @@ END_TEST
 START_TEST(in_blocks) { check(block, &of_block[_i]); }
 END_TEST
 
+START_TEST(in_fragments) { check(fragments, &of_fragments[_i]); }
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("faults");
@@ -309,5 +361,6 @@ int main(void)
     tcase_add_loop_test(c, as_it_is, 0, sizeof as_they_are / sizeof *as_they_are);
     tcase_add_loop_test(c, in_groups, 0, sizeof of_turned / sizeof *of_turned);
     tcase_add_loop_test(c, in_blocks, 0, sizeof of_block / sizeof *of_block);
+    tcase_add_loop_test(c, in_fragments, 0, sizeof of_fragments / sizeof *of_fragments);
     return run_tests(c, "CUDA shim");
 }

@@ -308,7 +308,7 @@ const gn_cuda_geometry *cuda_host_geometry(const cuda_host *h, int k) { return &
 
 /* Running ----------------------------------------------------------------------------------------------------------- */
 
-typedef enum state { READY, AT_WARP, AT_SHUFFLE, AT_BLOCK, ENDED } state;
+typedef enum state { READY, AT_WARP, AT_SHUFFLE, AT_PRODUCT, AT_BLOCK, ENDED } state;
 
 typedef struct fiber {
     ucontext_t context; /* as it begins */
@@ -408,7 +408,11 @@ static void wait_at(state s, unsigned mask)
     to_host();
 }
 
-static void meet(unsigned mask, int of_block) { wait_at(of_block ? AT_BLOCK : AT_WARP, mask); }
+static void meet(unsigned mask, int what)
+{
+    static const state at[] = {AT_WARP, AT_BLOCK, AT_PRODUCT};
+    wait_at(at[what], mask);
+}
 
 static uint64_t exchange(unsigned mask, uint64_t mine, unsigned from)
 {
@@ -458,7 +462,7 @@ static void release_some(void)
 {
     for (int t = 0; t < M->threads; t++) {
         state s = M->fiber[t].state;
-        if ((s == AT_WARP || s == AT_SHUFFLE) && release_warp(t)) return;
+        if ((s == AT_WARP || s == AT_SHUFFLE || s == AT_PRODUCT) && release_warp(t)) return;
     }
     if (!release_block()) complain("waits for lanes that have ended or wait elsewhere");
 }

@@ -12,7 +12,7 @@ typedef struct gn_shim_index {
 
 typedef struct gn_shim_host {
     gn_shim_index thread, block, block_dim, grid_dim; /* of the thread that runs */
-    void (*meet)(unsigned mask, int of_block);        /* __syncwarp, __syncthreads */
+    void (*meet)(unsigned mask, int what);            /* __syncwarp 0, __syncthreads 1, a product of fragments 2 */
     uint64_t (*exchange)(unsigned mask, uint64_t mine,
                          unsigned from); /* shuffles: the bits of lane `from` of the warp */
     unsigned char *(*shared)(size_t bytes);
@@ -86,6 +86,40 @@ static inline __attribute__((unused)) long long gn_shim_xor_i64(unsigned mask, l
 {
     return (long long)gn_shim->exchange(mask, (uint64_t)v, gn_shim_peer(d));
 }
+/* Tensor cores.  Rounded as cvt.rna.tf32.f32 does, to nearest, ties away from zero. */
+static inline __attribute__((unused)) float gn_round_tf32(float x)
+{
+    unsigned u = __float_as_uint(x);
+    if (x != x) return __uint_as_float(0x7fffffffu);
+    return (u >> 23 & 0xff) == 0xff ? x : __uint_as_float((u + 0x1000u) & ~0x1fffu);
+}
+
+/* mma.sync.aligned.m16n8k8.row.col: all lanes of the warp meet, leave their parts where the others see them, and meet again
+ * before the next product.  Sums are rounded once, where the machine may round after every term. */
+static float gn_shim_left[32][16][8], gn_shim_right[32][8][8]; /* of a warp; [term][column] */
+
+static inline __attribute__((unused)) void gn_shim_operand(float *to, float x)
+{
+    if (x == x && __float_as_uint(x) != __float_as_uint(gn_round_tf32(x)))
+        gn_shim->fail("an operand of a product of fragments that is not rounded");
+    *to = x;
+}
+
+static inline __attribute__((unused)) void gn_warp_mma_tf32(float *c, const float *a, const float *b)
+{
+    unsigned w = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    for (unsigned k = 0; k < 4; k++) gn_shim_operand(&gn_shim_left[w][g + 8 * (k % 2)][t + 4 * (k / 2)], a[k]);
+    for (unsigned k = 0; k < 2; k++) gn_shim_operand(&gn_shim_right[w][t + 4 * k][g], b[k]);
+    gn_shim->meet(0xffffffffu, 2);
+    for (unsigned k = 0; k < 4; k++) {
+        double sum = c[k];
+        for (unsigned s = 8; s-- > 0;)
+            sum += (double)gn_shim_left[w][g + 8 * (k / 2)][s] * (double)gn_shim_right[w][s][2 * t + k % 2];
+        c[k] = (float)sum;
+    }
+    gn_shim->meet(0xffffffffu, 2);
+}
+
 #define __shfl_xor_sync(mask, v, d, width)                                                                             \
     _Generic((v), float: gn_shim_xor_f32, double: gn_shim_xor_f64, default: gn_shim_xor_i64)(mask, v, (unsigned)(d))
 #endif

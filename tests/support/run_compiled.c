@@ -27,6 +27,7 @@ const run_mode run_modes[RUN_ALL_MODES] = {
      .split = true,
      .some = true,
      .small = true},
+    {.name = "CUDA, tensor cores", .cuda = true, .high = true},
 };
 
 typedef struct variant {
@@ -37,6 +38,7 @@ typedef struct variant {
     cuda_host *host;       /* CUDA: kernels of stage k from number first[k] on */
     int first[2];
     gir_value *want[2]; /* of stage[k]->gir; NULL for the rest */
+    gir_value *whole;   /* of the source */
     double **got;       /* by output of the source: of code, or of the loop IR where there is none */
 } variant;
 
@@ -79,12 +81,13 @@ static gn_status *close_to(const char *name, const double *got, const gir_value 
     return NULL;
 }
 
-static gn_status *evaluate(run_case *c, const gir_program *p, gir_value **out)
+static gn_status *evaluate(run_case *c, const gir_program *p, bool high, gir_value **out)
 {
     gir_env env = c->env;
     env.arena = c->arena;
     env.precision = GIR_EVAL_F64;
     env.bounds = true;
+    env.tf32 = high;
     return gir_eval(p, &env, out);
 }
 
@@ -102,7 +105,7 @@ static void check_pass(void *ctx, const char *pass, const gir_program *in, const
     pass_check *z = ctx;
     gir_value *v;
     if (z->error) return;
-    z->error = evaluate(z->c, p, &v);
+    z->error = evaluate(z->c, p, false, &v);
     for (uint32_t k = 0; k < p->outputs.n && !z->error; k++) {
         const gir_output *o = &p->outputs.p[k], *of = &z->c->p->outputs.p[k];
         if (p->outputs.n != z->c->p->outputs.n || strcmp(o->name, of->name) != 0)
@@ -161,7 +164,9 @@ static gn_status *lower_stage(run_case *c, const variant *z, gn_compile_options 
 static gn_status *lower_stages(run_case *c, variant *z, gn_compile_options *o, gir_program **stage)
 {
     for (int k = 0; k < z->stages; k++) GN_TRY(lower_stage(c, z, o, stage[k], &z->stage[k]));
-    return evaluate(c, z->stage[0]->gir, &z->want[0]);
+    z->whole = c->want;
+    if (z->mode->high) GN_TRY(evaluate(c, c->p, true, &z->whole));
+    return evaluate(c, z->stage[0]->gir, z->mode->high, &z->want[0]);
 }
 
 /* Half of what can be left out, another half for each program. */
@@ -207,6 +212,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
         limits.l2_bytes = 1024;
     }
     o.limits = &limits;
+    o.precision = z->mode->high ? GN_PRECISION_HIGH : GN_PRECISION_HIGHEST;
     gir_program *whole, *stage[2];
     gn_status *s = gn_passes_run(c->arena, c->p, &o.pass, NULL, &whole);
     if (!s) s = check.error;
@@ -230,7 +236,7 @@ gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, u
     *c = (run_case){.arena = a, .p = p, .env = *env};
     GN_TRY(gir_verify(p));
     GN_TRY(run_graphs_new(a, p, env, &c->graphs));
-    GN_TRY(evaluate(c, p, &c->want));
+    GN_TRY(evaluate(c, p, false, &c->want));
     for (int k = 0; k < RUN_ALL_MODES; k++) {
         if (!((modes | code) >> k & 1)) continue;
         bool can = GNNC_HAVE_LLVM || run_modes[k].cuda;
@@ -635,7 +641,7 @@ static gn_status *run_way(run_case *c, const variant *v, const way *w, int threa
             memcpy(table.t.p[k].data, whole[k], run_tensor_bytes(&table.t.p[k]));
         double **got = *out = collect(c, code->gir, &table, &outputs);
         if (v->want[s]) GN_TRY(check_outputs(code->gir, got, code->gir, v->want[s], w->wide ? RUN_WIDE : 1, NULL));
-        if (s + 1 == v->stages) return check_outputs(c->p, got, c->p, c->want, RUN_SLACK, tally);
+        if (s + 1 == v->stages) return check_outputs(c->p, got, c->p, v->whole, RUN_SLACK, tally);
         for (uint32_t k = 0; k < outputs.t.n; k++) GN_PUSH(c->arena, table.t, outputs.t.p[k]);
     }
     return NULL;

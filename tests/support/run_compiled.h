@@ -32,11 +32,12 @@ typedef struct run_mode {
     bool drawn;      /* schedules are drawn at random, for every region others */
     const char *cpu; /* NULL: the host */
     bool cuda;       /* code is CUDA */
+    bool high;       /* of CUDA: products of fragments, within bounds that allow for TF32 */
     bool cpu_loops;  /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules make */
 } run_mode;
 
 /* Bits: the first RUN_MODE_COUNT are of the CPU, RUN_CUDA_MODES follow. */
-enum { RUN_MODE_COUNT = 8, RUN_CUDA_MODES = 4, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
+enum { RUN_MODE_COUNT = 8, RUN_CUDA_MODES = 5, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
 extern const run_mode run_modes[RUN_ALL_MODES];
 
 typedef struct run_tally {

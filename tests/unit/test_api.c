@@ -315,6 +315,24 @@ START_TEST(weights)
 }
 END_TEST
 
+/* A CPU's products are exact whatever is asked for. */
+START_TEST(precision)
+{
+    static const char *const words[] = {NULL, "highest", "high"};
+    float *got[3];
+    world w = make_world(1, 20, 50);
+    for (int k = 0; k < 3; k++) {
+        bench b = set_up(plain, (gnnc_compile_options){.matmul_precision = words[k]}, 1);
+        bind_world(b.run, &w, false);
+        got[k] = infer(b.run, w.n);
+        tear_down(&b);
+    }
+    for (int k = 0; k < 3; k++) ck_assert(!memcmp(got[0], got[k], (size_t)w.n * C * sizeof(float)));
+    for (int k = 0; k < 3; k++) free(got[k]);
+    end_world(&w);
+}
+END_TEST
+
 START_TEST(refusals)
 {
     gnnc_module *m;
@@ -341,6 +359,9 @@ START_TEST(refusals)
     ok(gnnc_compile(m, &o, &e));
     gnnc_executable_free(e);
     o.mode = NULL;
+    o.matmul_precision = "hihg";
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "no precision 'hihg': highest or high; did you mean 'high'");
+    o.matmul_precision = NULL;
     o.features = 0;
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "features is 0");
     o.features = F;
@@ -514,6 +535,7 @@ int main(void)
         tcase_add_loop_test(t, training, 0, 3);
         tcase_add_test(t, weights);
         tcase_add_test(t, refusals);
+        tcase_add_test(t, precision);
         tcase_add_test(t, threads);
         tcase_add_test(t, memory);
     }

@@ -231,6 +231,20 @@ static void spread_loop(cu *c, kir_id i)
     cu_reduce_end(c, i);
 }
 
+/* Each warp has an iteration. */
+static void warp_loop(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    int64_t lanes = cu_trips(c->k, in) * CU_WARP;
+    cu_touched now = {0, 0};
+    cu_effects(c, in->body, true, &now);
+    cu_meet(c, now, true);
+    open_brace(c, lanes < c->width ? gn_arena_printf(c->arena, "if (lane < %lld)", (long long)lanes) : "");
+    cu_line(c, "const int i%u = lane / %d;", i, CU_WARP);
+    spread_body(c, i);
+    close_brace(c);
+}
+
 static void condition(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
@@ -270,11 +284,14 @@ static void statement(cu *c, kir_id i)
     case KIR_TSTORE:
     case KIR_TACC:
     case KIR_TFMA: tile_write(c, i); break;
+    case KIR_MMA: cu_fragments(c, i); break;
     case KIR_BARRIER: barrier(c); break;
     case KIR_IF: condition(c, i); break;
     case KIR_FOR:
         if (i == c->thread)
             thread_loop(c, i);
+        else if (in->unit == KIR_WARP)
+            warp_loop(c, i);
         else if (!c->spread && cu_is_spread(c, i))
             spread_loop(c, i);
         else

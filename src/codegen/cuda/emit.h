@@ -3,8 +3,8 @@
  * The mapping.  `width` lanes, a *group*, run one iteration of the THREAD loop together.  What stands outside of VECTOR
  * loops all lanes of a group compute, each for itself, and come to the same; VECTOR loops are spread over them: lane l takes
  * iterations (c * width + l) * vec + q, for every chunk c and q in [0, vec).  A group of up to a warp shares its warp with
- * others; one of more is a block.  In kernels with a BLOCK loop the group is the block, LANE loops are spread, VECTOR
- * loops are not.
+ * others; one of more is a block.  In kernels with a BLOCK loop the group is the block, LANE and WARP loops are spread,
+ * VECTOR loops are not.
  *
  * Tiles live where their accesses allow (plan.c):
  *   LOCAL   every lane holds all of it and does the same to it
@@ -87,6 +87,7 @@ const char *cu_integer(const cu *c, int64_t i);
 /* tile.c */
 const char *cu_element(const cu *c, kir_id inst, int copy); /* the tile's element that inst names, an lvalue */
 void cu_tile_write(cu *c, kir_id inst, int copy);
+void cu_fragments(cu *c, kir_id inst); /* MMA */
 void cu_reduce_begin(cu *c, kir_id loop);
 void cu_reduce_end(cu *c, kir_id loop);
 

@@ -17,16 +17,37 @@ gn_limits gn_cuda_limits(void)
                        .shared_bytes = CU_SHARED,
                        .max_threads = CU_MAX_THREADS,
                        .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR | 1 << KIR_THREAD | 1 << KIR_BLOCK |
-                                1 << KIR_LANE};
+                                1 << KIR_WARP | 1 << KIR_LANE,
+                       .fragments = 1 << KIR_KIND_TF32}; /* of every architecture that there is code for */
 }
 
 /* Support ------------------------------------------------------------------------------------------------------------- */
+
+/* Warps make products of fragments, and what that needs. */
+static bool only_fragments(const kir_kernel *k, kir_id first)
+{
+    for (kir_id i = first; i; i = kir_at(k, i)->next) {
+        const kir_inst *in = kir_at(k, i);
+        bool loop = in->op == KIR_FOR && in->unit <= KIR_UNROLL, value = kir_ops[in->op].cls == KIR_CLASS_VALUE;
+        if (!loop && !value && in->op != KIR_MMA) return false;
+        if (loop && !only_fragments(k, in->body)) return false;
+    }
+    return true;
+}
+
+static bool is_warp_loop(const kir_kernel *k, const kir_inst *in)
+{
+    int64_t trips = cu_trips(k, in);
+    bool plain = trips > 0 && trips <= CU_MAX_THREADS / CU_WARP && kir_at(k, in->a)->imm == 0 && in->imm == 1;
+    return plain && only_fragments(k, in->body);
+}
 
 static const char *unsupported(const kir_kernel *k, kir_id i, int64_t *bytes)
 {
     const kir_inst *in = kir_at(k, i);
     if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT) return "an instruction that is not in the table";
-    if (in->op == KIR_FOR && in->unit == KIR_WARP) return "loops over warps";
+    if (in->op == KIR_FOR && in->unit == KIR_WARP && !is_warp_loop(k, in))
+        return "loops over warps that do more than multiply fragments";
     if (in->op != KIR_TILE) return NULL;
     *bytes += in->imm * (int64_t)gn_elem_size((gn_elem)in->elem);
     return *bytes > 384 * 1024 ? "tiles of more than 384 KB" : NULL;

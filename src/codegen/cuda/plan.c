@@ -20,12 +20,18 @@ bool cu_is_spread(const cu *c, kir_id loop)
 {
     const kir_inst *in = kir_at(c->k, loop);
     if (in->op != KIR_FOR || c->width == 1) return false;
+    if (c->block && in->unit == KIR_WARP) return true;
     return in->unit == (c->block ? KIR_LANE : KIR_VECTOR) && cu_trips(c->k, in) != 1;
 }
 
 static bool is_tile_access(const kir_inst *in)
 {
-    return in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA;
+    return in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA || in->op == KIR_MMA;
+}
+
+static bool is_operand(const kir_inst *in, kir_id tile)
+{
+    return in->op == KIR_MMA && (in->left == tile || in->right == tile);
 }
 
 static bool any_varies(const cu *c, const kir_inst *in)
@@ -98,6 +104,19 @@ bool cu_is_shared(const cu *c, kir_id tile) { return c->tile[tile].place == CU_S
 
 /* Tiles --------------------------------------------------------------------------------------------------------------- */
 
+/* Are the fragments that warps add to those that their lanes hold? */
+static bool fragments_are_held(const cu *c, kir_id i, const cu_tile *t)
+{
+    const kir_inst *in = kir_at(c->k, i), *loop = kir_at(c->k, c->loop_of[i]);
+    int64_t coef, held = KIR_WARP_LANES * t->stride;
+    kir_sum rest;
+    if (kir_mma_of(in->imm).lane != t->stride || !cu_affine(c, in->a, &coef, &rest) || !is_unrolled(c, &rest))
+        return false;
+    kir_range r = kir_sum_range(&c->facts, &rest);
+    bool lone = cu_trips(c->k, loop) == 1;
+    return (coef == held || (lone && !coef)) && r.lo >= 0 && r.hi <= t->stride - 4;
+}
+
 /* Does the access come from the lane that holds the element, wherever it stands in the group? */
 static bool comes_from_holder(const cu *c, kir_id i, const cu_tile *t)
 {
@@ -105,6 +124,7 @@ static bool comes_from_holder(const cu *c, kir_id i, const cu_tile *t)
     kir_id loop = c->loop_of[i];
     int64_t coef;
     kir_sum rest;
+    if (in->op == KIR_MMA) return loop && fragments_are_held(c, i, t);
     if (!loop || !cu_affine(c, in->a, &coef, &rest) || !is_unrolled(c, &rest)) return false;
     const kir_inst *l = kir_at(c->k, loop), *lo = kir_at(c->k, l->a);
     if (lo->op != KIR_CONST || lo->imm != 0 || l->imm != 1) return false;
@@ -118,6 +138,7 @@ static bool comes_from_holder(const cu *c, kir_id i, const cu_tile *t)
 static bool same_in_all(const cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
+    if (in->op == KIR_MMA) return false;
     if (in->op == KIR_TLOAD || !c->loop_of[i] || cu_is_deferred(c, i)) return true;
     return kir_at(c->k, c->loop_of[i])->race == KIR_PRIVATE;
 }
@@ -129,7 +150,8 @@ static int64_t lane_stride(const cu *c, kir_id tile)
         int64_t coef;
         kir_sum rest;
         const kir_inst *in = kir_at(c->k, i);
-        if (is_tile_access(in) && in->ref == tile && cu_affine(c, in->a, &coef, &rest) && coef > 0) return coef;
+        bool by_lane = is_tile_access(in) && in->op != KIR_MMA;
+        if (by_lane && in->ref == tile && cu_affine(c, in->a, &coef, &rest) && coef > 0) return coef;
     }
     return 1;
 }
@@ -145,6 +167,7 @@ static void place_tile(cu *c, kir_id tile)
     if (c->width == 1 || c->loop_of[tile]) return;
     for (kir_id i = 1; i < c->k->insts.n; i++) {
         const kir_inst *in = kir_at(c->k, i);
+        if (is_operand(in, tile)) local = spread = false;
         if (!is_tile_access(in) || in->ref != tile) continue;
         local = local && same_in_all(c, i);
         spread = spread && comes_from_holder(c, i, t);
@@ -218,6 +241,7 @@ void cu_effect(const cu *c, kir_id i, cu_touched *t)
     const kir_inst *in = kir_at(c->k, i);
     if (in->op == KIR_LOAD && c->buffer_bit[in->imm] >= 0) t->read |= UINT64_C(1) << c->buffer_bit[in->imm];
     if (in->op == KIR_STORE && c->buffer_bit[in->imm] >= 0) t->written |= UINT64_C(1) << c->buffer_bit[in->imm];
+    if (in->op == KIR_MMA) t->read |= UINT64_C(1) << c->tile[in->left].bit | UINT64_C(1) << c->tile[in->right].bit;
     if (!is_tile_access(in) || !cu_is_shared(c, in->ref)) return;
     uint64_t bit = UINT64_C(1) << c->tile[in->ref].bit;
     *(in->op == KIR_TLOAD ? &t->read : &t->written) |= bit;
@@ -320,9 +344,10 @@ static int64_t lanes_of_block(const cu *c)
     int64_t most = 1;
     for (kir_id i = 1; i < c->k->insts.n; i++) {
         const kir_inst *in = kir_at(c->k, i);
-        if (in->op != KIR_FOR || in->unit != KIR_LANE) continue;
+        if (in->op != KIR_FOR || (in->unit != KIR_LANE && in->unit != KIR_WARP)) continue;
         int64_t n = cu_trips(c->k, in);
         if (n < 0) n = 4 * CU_WARP;
+        if (in->unit == KIR_WARP) n *= CU_WARP;
         if (n > most) most = n;
     }
     most = (most + CU_WARP - 1) / CU_WARP * CU_WARP;

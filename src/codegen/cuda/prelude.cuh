@@ -8,6 +8,23 @@
 #define GN_UNROLL4 _Pragma("unroll 4")
 #define GN_ROLL _Pragma("unroll 1")
 #define GN_ALIGNED(p) ((void)0)
+
+/* Tensor cores: what differs from kind to kind of operands.  Rounded to nearest, ties away from zero. */
+static __device__ __forceinline__ float gn_round_tf32(float x)
+{
+    unsigned r;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
+    return __uint_as_float(r);
+}
+/* c += a * b, of the warp's lanes together: the lane's part of a is 4 numbers, of b 2, of c 4. */
+static __device__ __forceinline__ void gn_warp_mma_tf32(float *c, const float *a, const float *b)
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
+          "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+}
 #endif
 
 typedef long long gn_i64;
@@ -186,3 +203,19 @@ GN_REDUCE(min_f64, double)
 GN_REDUCE(sum_i64, gn_i64)
 GN_REDUCE(max_i64, gn_i64)
 GN_REDUCE(min_i64, gn_i64)
+
+/* Fragments -------------------------------------------------------------------------------------------------------- */
+
+/* A product of 16 x 8 by 8 x 8, of the lanes of a warp together; element (r, s) of the left operand is a[r * row + s * term],
+ * (s, c) of the right one b[c * col + s * of_b].  Lane l has rows l / 4 and 8 more, terms l % 4 and 4 more, column l / 4 of the
+ * right operand, and of the result columns l % 4 * 2 and the next (PTX ISA, "Matrix Fragments for mma.m16n8k8"). */
+GN_DEVICE void gn_mma_tf32(float *c, const float *a, int row, int term, const float *b, int col, int of_b)
+{
+    const int high = threadIdx.x % 32 / 4, low = threadIdx.x % 4;
+    float x[4], y[2];
+    a += high * row + low * term;
+    b += high * col + low * of_b;
+    x[0] = a[0], x[1] = a[8 * row], x[2] = a[4 * term], x[3] = a[8 * row + 4 * term];
+    y[0] = b[0], y[1] = b[4 * of_b];
+    gn_warp_mma_tf32(c, x, y);
+}

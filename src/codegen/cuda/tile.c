@@ -77,6 +77,20 @@ void cu_tile_write(cu *c, kir_id inst, int copy)
         accumulate(c, to, in, copy);
 }
 
+/* The lane's accumulators lie together, in registers or not. */
+void cu_fragments(cu *c, kir_id inst)
+{
+    const kir_inst *in = kir_at(c->k, inst);
+    kir_mma m = kir_mma_of(in->imm);
+    const char *to;
+    if (c->tile[in->ref].place == CU_SPREAD)
+        to = gn_arena_printf(c->arena, "&%s", cu_element(c, inst, 0));
+    else
+        to = gn_arena_printf(c->arena, "tile%u + %s + lane %% %d * %d", in->ref, cu_ref(c, in->a, 0), CU_WARP, m.lane);
+    cu_line(c, "gn_mma_%s(%s, tile%u + %s, %d, %d, tile%u + %s, %d, %d);", kir_kinds[m.kind].text, to, in->left,
+            cu_ref(c, in->b, 0), m.left_row, m.left_term, in->right, cu_ref(c, in->c, 0), m.right_col, m.right_term);
+}
+
 /* Reductions ---------------------------------------------------------------------------------------------------------- */
 
 static const char *identity(const cu *c, gn_elem e, int red)

@@ -205,6 +205,7 @@ static const char *floats(const cu *c, kir_id v, int copy)
     case KIR_FLT: return gn_arena_printf(c->arena, "%s < %s", a, b);
     case KIR_FLE: return gn_arena_printf(c->arena, "%s <= %s", a, b);
     case KIR_FEQ: return gn_arena_printf(c->arena, "%s == %s", a, b);
+    case KIR_ROUND: return gn_arena_printf(c->arena, "gn_round_%s(%s)", kir_kinds[in->imm].text, a);
     case KIR_FPOW: return gn_arena_printf(c->arena, "pow%s(%s, %s)", f, a, b);
     default: return gn_arena_printf(c->arena, "%s%s(%s)", function_name((kir_op)in->op), f, a);
     }

@@ -1,0 +1,108 @@
+/* lower_fragments: the inner part of a product whose tiles a block of lanes shares (lower_block.c), made by warps that multiply
+ * fragments: 16 x 8 elements at a time, of operands that were rounded when they were brought.
+ *
+ * A warp makes tile_rows x tile_cols elements, which lie in its lanes' registers in the order of the fragments (kir.h).  Operands
+ * lie as they are brought, so that neighbours in memory are neighbours there, and so that the 32 elements that a warp reads at a
+ * time lie in different banks: term by term, rows are four elements longer than the terms they hold, which keeps 16 bytes
+ * aligned, too; row by row, terms are 8 or 24 elements apart, modulo 32.  When all terms have been added, the same memory
+ * takes the finished elements. */
+#include "passes/lower_block.h"
+
+static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static kir_id open_unrolled(lower *L, int64_t n) { return low_open_n(L, n, KIR_UNROLL, KIR_NONE); }
+
+/* `width` elements of a term, and a gap. */
+static int64_t apart(int64_t width)
+{
+    while (width % 32 != 8 && width % 32 != 24) width += 8;
+    return width;
+}
+
+static int64_t most(const lower *L, int64_t width)
+{
+    int64_t depth = L->sched.block_depth;
+    return max(width * (depth + 4), depth * apart(width));
+}
+
+void low_fragment_tiles(lower *L, block_job *j)
+{
+    const low_schedule *s = &L->sched;
+    int64_t operands = most(L, s->block_rows) + most(L, s->block_cols);
+    j->shared = kir_tile(L->k, low_at(L), j->elem, max(operands, s->block_rows * low_shared_stride(L)));
+}
+
+static panel panel_at(const lower *L, const block_job *j, int64_t from, int64_t width, bool along_depth)
+{
+    if (along_depth) return (panel){j->shared, from, L->sched.block_depth + 4, 1};
+    return (panel){j->shared, from, 1, apart(width)};
+}
+
+void low_fragment_parts(const lower *L, block_job *j)
+{
+    const low_schedule *s = &L->sched;
+    j->a_part = panel_at(L, j, 0, s->block_rows, low_is_along_depth(&j->a, true));
+    j->b_part = panel_at(L, j, most(L, s->block_rows), s->block_cols, low_is_along_depth(&j->b, false));
+}
+
+/* Where the elements of a warp begin. */
+static void warp_place(lower *L, kir_id warp, kir_id *row, kir_id *col)
+{
+    const low_schedule *s = &L->sched;
+    kir_id across = low_iconst(L, s->block_cols / s->tile_cols);
+    *row = low_int(L, KIR_IMUL, low_int(L, KIR_IDIV, warp, across), low_iconst(L, s->tile_rows));
+    *col = low_int(L, KIR_IMUL, low_int(L, KIR_IMOD, warp, across), low_iconst(L, s->tile_cols));
+}
+
+/* Of element (w, s) of what was brought. */
+static kir_place place_in(lower *L, const panel *p, kir_id w, kir_id s)
+{
+    kir_id at = dense_at(L, w, p->outer, low_int(L, KIR_IMUL, s, low_iconst(L, p->term)));
+    return (kir_place){p->tile, low_int(L, KIR_IADD, at, low_iconst(L, p->from))};
+}
+
+static kir_id plus(lower *L, kir_id base, kir_id times, int64_t step)
+{
+    return low_int(L, KIR_IADD, base, low_int(L, KIR_IMUL, times, low_iconst(L, step)));
+}
+
+void low_fragment_multiply(lower *L, const block_job *j)
+{
+    const low_schedule *s = &L->sched;
+    const kir_kind_info *k = &kir_kinds[s->kind];
+    int64_t across = s->tile_cols / k->cols;
+    kir_mma m = {
+        s->kind, (int)j->each, (int)j->a_part.outer, (int)j->a_part.term, (int)j->b_part.outer, (int)j->b_part.term};
+    kir_id row, col, warp = low_open_n(L, j->lanes / KIR_WARP_LANES, KIR_WARP, KIR_NONE);
+    warp_place(L, warp, &row, &col);
+    kir_id depth = low_iconst(L, s->block_depth);
+    kir_id term = low_open(L, low_iconst(L, 0), depth, k->depth, KIR_UNROLL, KIR_REDUCE);
+    kir_id r = open_unrolled(L, s->tile_rows / k->rows), c = open_unrolled(L, across);
+    kir_id first = dense_at(L, warp, KIR_WARP_LANES * j->each, plus(L, plus(L, low_iconst(L, 0), r, 4 * across), c, 4));
+    kir_place left = place_in(L, &j->a_part, plus(L, row, r, k->rows), term);
+    kir_place right = place_in(L, &j->b_part, plus(L, col, c, k->cols), term);
+    kir_mma_add(L->k, low_at(L), &m, (kir_place){j->acc, first}, left, right);
+    for (int d = 0; d < 4; d++) low_close(L);
+}
+
+/* Element (r, c) of a fragment, of the two by two that a lane has: eight rows and one column apart. */
+void low_fragment_leave(lower *L, const block_job *j)
+{
+    const low_schedule *s = &L->sched;
+    const kir_kind_info *k = &kir_kinds[s->kind];
+    int64_t across = s->tile_cols / k->cols, stride = low_shared_stride(L);
+    kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
+    kir_id lanes = low_iconst(L, KIR_WARP_LANES), four = low_iconst(L, 4);
+    kir_id in_warp = low_int(L, KIR_IMOD, lane, lanes);
+    warp_place(L, low_int(L, KIR_IDIV, lane, lanes), &row, &col);
+    row = low_int(L, KIR_IADD, row, low_int(L, KIR_IDIV, in_warp, four));
+    col = plus(L, col, low_int(L, KIR_IMOD, in_warp, four), 2);
+    kir_id down = open_unrolled(L, s->tile_rows / k->rows), right = open_unrolled(L, across);
+    kir_id half = open_unrolled(L, 2), next = open_unrolled(L, 2);
+    kir_id number = plus(L, plus(L, plus(L, next, half, 2), right, 4), down, 4 * across);
+    kir_id x = kir_tload(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, number));
+    kir_id at_row = plus(L, plus(L, row, down, k->rows), half, 8);
+    kir_id at_col = low_int(L, KIR_IADD, plus(L, col, right, k->cols), next);
+    kir_tstore(L->k, low_at(L), j->shared, dense_at(L, at_row, stride, at_col), x);
+    for (int d = 0; d < 5; d++) low_close(L);
+}
