@@ -6,12 +6,12 @@
 #   bench/gpu.sh race [DIR]       there: against PyTorch Geometric                about 8 minutes
 #
 # Results go to $OUT (default DIR/results). PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device
-# (default: cuda:0).
+# (default: cuda:0), PRECISION what race asks of gnnc and PyTorch alike: highest (the default) or high (TF32).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-} dir=${2:-build-gpu}
 out=${OUT:-$dir/results} device=${DEVICE:-cuda:0} python=${PYTHON:-python3}
-suites="test_cuda_ops test_cuda_loops test_cuda_forward test_cuda_gradient test_cuda_products test_cuda_conform \
+suites="test_cuda_ops test_cuda_loops test_cuda_forward test_cuda_gradient test_cuda_fragments test_cuda_products test_cuda_conform \
     test_cuda_session"
 failed=0
 
@@ -49,6 +49,7 @@ tests() {
         for mode in default reduce-overhead; do
             run "train-$m-$mode" "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O $mode --json
         done
+        run "train-$m-high" "$dir/gnnc" train "samples/$m.gnn" --device "$device" --matmul-precision high --json
     done
     command -v compute-sanitizer > /dev/null || { echo "no compute-sanitizer: left out"; return; }
     for tool in memcheck racecheck synccheck initcheck; do
@@ -61,8 +62,9 @@ tests() {
 
 race() {
     mkdir -p "$out"
-    "$python" bench/race --gnnc "$dir/gnnc" --device "$device" --pyg-python "$(command -v "$python")" --out "$out/race" \
+    "$python" bench/race --gnnc "$dir/gnnc" --device "$device" --pyg-python "$(command -v "$python")" --out "$out/race${PRECISION:+-$PRECISION}" \
         --rounds 3 --block 0.5 --minutes "${MINUTES:-8}" --timeout 200 \
+        --matmul-precision "${PRECISION:-highest}" \
         --peers "${PEERS:-pyg,compile:default:auto,compile:reduce-overhead:auto,compile:max-autotune:auto}" \
         ${BENCH_DATA:+--data-root "$BENCH_DATA"} ${WORKLOADS:-pubmed-gcn-train pubmed-gat-train arxiv-gcn-infer arxiv-gcn-train arxiv-sage-train arxiv-gat-train} || failed=1
 }

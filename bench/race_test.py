@@ -272,6 +272,14 @@ class RaceTest(Fakes):
 
 
 class PartsTest(unittest.TestCase):
+    def test_precision(self):
+        command = peers.peer("pyg").command("python3", table.read(HERE / "workloads.txt")[0][0], "g", "c", 2, "s", "cuda:0", "high")
+        self.assertEqual(command[command.index("--matmul-precision") + 1], "high")
+        self.assertIn("--matmul-precision", main.parse(["--matmul-precision", "high"]).gnnc_arg)
+        self.assertNotIn("--matmul-precision", main.parse([]).gnnc_arg)
+        with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
+            main.parse(["--matmul-precision", "low"])
+
     def test_the_table(self):
         rows, data = table.read(HERE / "workloads.txt")
         self.assertGreater(len(rows), 40)

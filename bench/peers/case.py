@@ -28,6 +28,7 @@ def parse(about):
     parser.add_argument("--check-steps", type=int, default=5, help="steps of training whose loss is reported")
     parser.add_argument("--form", default="coo", help="of the adjacency, where the peer knows several")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
+    parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high"], help="as gnnc's option")
     parser.add_argument("--compile", default="", help="MODE:DYNAMIC of torch.compile")
     args = parser.parse_args()
     # Thread counts have to be in the environment before torch is there.
@@ -36,6 +37,7 @@ def parse(about):
     warnings.filterwarnings("ignore")
     import torch
     torch.set_num_threads(args.threads)
+    torch.set_float32_matmul_precision(args.matmul_precision)
     return args
 
 

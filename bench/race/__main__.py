@@ -58,6 +58,8 @@ def parse(argv):
     parser.add_argument("--minutes", type=float, default=600, help="after these no workload or peer begins")
     parser.add_argument("--gnnc-arg", action="append", default=[], help="one more argument for gnnc; repeatable")
     parser.add_argument("--device", default="cpu", metavar="DEVICE", help="cpu, or cuda:N for gnnc and PyTorch alike")
+    parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high"],
+                        help="of products of matrices, for gnnc and PyTorch alike; high: TF32 on a GPU")
     parser.add_argument("--cc", help="the compiler of bench/c (default: clang-19, clang, gcc or cc)")
     parser.add_argument("--work", type=pathlib.Path, help="folder of graphs, weights and compilers' caches; kept if given")
     parser.add_argument("--scripts", default=str(peers.SCRIPTS), help=argparse.SUPPRESS)
@@ -70,6 +72,8 @@ def parse(argv):
         args.patterns = ["cora-*-train", "cora-*-train-dropout", "cora-gcn-infer", "cora-gat-infer"]
     if args.device != "cpu":
         args.gnnc_arg += ["--device", args.device]
+    if args.matmul_precision != "highest":
+        args.gnnc_arg += ["--matmul-precision", args.matmul_precision]
     chosen = args.peers if args.peers is not None else ",".join(QUICK_PEERS) if args.quick else None
     args.peers = None if chosen is None else [] if chosen == "none" else chosen.split(",")
     for name in args.peers or []:
@@ -133,8 +137,11 @@ def race_all(args, workloads, sources, work, say):
     (args.out / "machine.json").write_text(json.dumps(host, indent=1) + "\n")
     settings = Settings(gnnc=args.gnnc, gnnc_args=args.gnnc_arg, data_root=args.data_root, work=work, rounds=args.rounds,
                         block_s=args.block, most_steps=args.steps, timeout=args.timeout, peers=args.peers, scripts=args.scripts, device=args.device,
+                        precision=args.matmul_precision,
                         deadline=time.monotonic() + args.minutes * 60, keep=args.work is not None)
-    shared = (Cases(work, args.gnnc, args.dump, more=[] if args.device == "cpu" else ["--device", args.device]), programs, pythons, sources)
+    more = [*([] if args.device == "cpu" else ["--device", args.device]),
+            *([] if args.matmul_precision == "highest" else ["--matmul-precision", args.matmul_precision])]
+    shared = (Cases(work, args.gnnc, args.dump, more=more), programs, pythons, sources)
     failed = 0
     for number, workload in enumerate(workloads, 1):
         path = args.out / f"{workload.name}.json"

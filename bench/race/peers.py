@@ -15,13 +15,14 @@ class Peer:
         self.name, self.environment, self.script, self.arguments, self.compiles = name, environment, script, arguments, compiles
         self.keeps_memory = True
 
-    def command(self, python, workload, graph, case, check_steps, scripts, device="cpu"):
+    def command(self, python, workload, graph, case, check_steps, scripts, device="cpu", precision="highest"):
         options = workload.options
         return [python, str(pathlib.Path(scripts) / self.script), "--graph", str(graph), "--case", str(case),
                 "--model", workload.model, "--what", workload.what, "--dropout", str(workload.p),
                 "--hidden", options.get("hidden", "16"), "--layers", options.get("layers", "2"),
                 "--threads", str(workload.threads), "--check-steps", str(check_steps),
-                *([] if device == "cpu" else ["--device", device]), *self.arguments]
+                *([] if device == "cpu" else ["--device", device]),
+                *([] if precision == "highest" else ["--matmul-precision", precision]), *self.arguments]
 
 
 def peer(name):

@@ -13,6 +13,7 @@ from table import data_argument
 LOGITS = 1e-4   # relative to 1 + |logit|
 SLOW = ((5e6, 2), (3e5, 3))   # microseconds a step, beyond which so many rounds do: long steps are steady
 LOSS = 1e-3     # relative, after a few steps of Adam, which divides small gradients by small numbers
+ROUNDED = 2e-2   # both of them, where operands of products are rounded to 11 bits on both sides
 CEILING_S = 0.1 # seconds a figure, before and after a hand-written program: neighbours take bandwidth, and give it back
 
 
@@ -30,6 +31,8 @@ class Race:
     def __init__(self, workload, settings, cases, programs, pythons, sources, say):
         self.w, self.s, self.cases, self.programs = workload, settings, cases, programs
         self.pythons, self.sources, self.say = pythons, sources, say
+        high = settings.precision == "high"
+        self.logits_bound, self.loss_bound = (ROUNDED, ROUNDED) if high else (LOGITS, LOSS)
         self.cache = settings.work / "caches" / workload.name
         self.rows, self.gnnc_blocks = {}, []
 
@@ -69,11 +72,11 @@ class Race:
     def agrees(self, about):
         """'' or what is wrong with a contender's logits and losses."""
         worst, loss = about.get("difference"), (about.get("losses") or [None])
-        if worst is not None and not worst <= LOGITS:
+        if worst is not None and not worst <= self.logits_bound:
             return f"logits differ by {worst:.1e}"
         at = min(self.check_steps, len(loss)) - 1
         if self.loss is not None and loss[at] is not None and self.w.p == 0 and at == self.check_steps - 1:
-            if not abs(loss[at] - self.loss) <= LOSS * max(1.0, abs(self.loss)):
+            if not abs(loss[at] - self.loss) <= self.loss_bound * max(1.0, abs(self.loss)):
                 return f"loss after {at + 1} steps is {loss[at]:.6g}, gnnc's {self.loss:.6g}"
         return ""
 
@@ -101,7 +104,7 @@ class Race:
         self.pay()
         if not self.s.keep:
             shutil.rmtree(self.cache, ignore_errors=True)
-        return {"workload": self.w.__dict__, "meta": self.meta, "rows": self.rows, "round_trip": [t for t in trips if t],
+        return {"workload": self.w.__dict__, "meta": self.meta, "precision": self.s.precision, "rows": self.rows, "round_trip": [t for t in trips if t],
                 "loss": self.loss, "date": machine.now(), "load": machine.load(), "revision": machine.revision()}
 
     def against(self, name, make):
@@ -138,7 +141,8 @@ class Race:
             return
         cache = self.cache / name.replace(":", "-")
         environment = peers.environment_of(cache, self.s.device)
-        command = peer.command(python, self.w, self.graph, self.case, self.check_steps, self.s.scripts, self.s.device)
+        command = peer.command(python, self.w, self.graph, self.case, self.check_steps, self.s.scripts, self.s.device,
+                               self.s.precision)
         row, why = duel.guarded(self.duel_process, name, command, environment, peer)
         if row and peer.compiles and row["blocks"] > 1:
             warm, _ = duel.guarded(self.first_step, command, environment)

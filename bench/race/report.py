@@ -141,10 +141,11 @@ def page(name, result):
     w = result["workload"]
     what = "training step" if w["what"] == "train" else "inference"
     options = ", ".join(f"{k} {v}" for k, v in w["options"].items())
+    precision = result.get("precision", "highest")
     lines = [f"## {name}", ""]
     lines += [f"{w['model']} on {w['data']} ({result['meta']['nodes']} nodes, {result['meta']['edges']} edges, "
               f"{result['meta']['features']} features): one {what}, {w['threads']} thread(s), dropout {w['p']:g}"
-              f"{', ' + options if options else ''}. {result['date']}, load {result['load'][0]}, gnnc at {result['revision']}.", ""]
+              f"{', ' + options if options else ''}{', products with ' + precision + ' precision' if precision != 'highest' else ''}. {result['date']}, load {result['load'][0]}, gnnc at {result['revision']}.", ""]
     if result.get("round_trip"):
         trips = " and ".join(f"{trip['median_ns']:.0f} ns" for trip in result["round_trip"])
         lines += [f"Round trip between two cores around the batch: {trips}.", ""]
