@@ -133,7 +133,8 @@ static const gn_option options[] = {
     {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE", "write the trained weights (.safetensors)"},
     {"predictions", 0, GN_OPTION_STRING, AT(predictions), TRAIN, "FILE", "write what the model says of every node"},
 
-    {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on T threads (default: one a core)", NULL, 1, 4096},
+    {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on up to T threads (default: one a core)", NULL, 1,
+     4096},
     {"modes", 0, GN_OPTION_STRING, AT(modes), BENCH, "LIST",
      "compile modes, separated by commas, or all (default:\neager,default,reduce-overhead,max-autotune)"},
     {"dynamic", 0, GN_OPTION_STRING, AT(dynamic_list), BENCH, "LIST",

@@ -117,6 +117,19 @@ const char *gn_cli_cached(const gn_session *s)
     return r->cached ? gn_arena_printf(s->arena, " (%d of %d kernels cached)", r->hits, r->distinct) : "";
 }
 
+/* Threads that runs were found to be worth, and what a run takes with all and with one. */
+static void json_pace(gn_json *j, const char *key, const gn_instance *in)
+{
+    bool alone;
+    int64_t all_ns, alone_ns;
+    if (!in || !gn_instance_paced(in, &alone, &all_ns, &alone_ns)) return;
+    gn_json_object(j, key);
+    gn_json_bool(j, "alone", alone);
+    gn_json_double(j, "all_us", (double)all_ns * 1e-3);
+    gn_json_double(j, "alone_us", (double)alone_ns * 1e-3);
+    gn_json_end(j);
+}
+
 void gn_cli_json_head(gn_json *j, const gn_session *s)
 {
     gn_json_string(j, "model", s->model->name);
@@ -127,6 +140,8 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_double(j, "reorder_ms", s->reorder_ms);
     gn_json_string(j, "device", gn_cli_device_name(s));
     gn_json_int(j, "threads", s->pool ? gn_pool_threads(s->pool) : 0);
+    json_pace(j, "step_pace", s->build.step.instance);
+    json_pace(j, "infer_pace", s->build.eval.instance);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
     gn_json_string(j, "matmul_precision", gn_precision_name[s->opt.precision]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));
@@ -193,6 +208,11 @@ void gn_cli_profile(const char *name, const gn_unit *u)
     int64_t runs = 0, *ns = calloc((size_t)n + 1, sizeof *ns);
     if (!ns) return;
     gn_instance_times(u->instance, ns, &runs);
+    bool alone;
+    int64_t all_ns, alone_ns;
+    if (gn_instance_paced(u->instance, &alone, &all_ns, &alone_ns))
+        fprintf(stderr, "%s runs on %s: all take %.1f us, one alone %.1f\n", name, alone ? "one thread" : "all threads",
+                (double)all_ns * 1e-3, (double)alone_ns * 1e-3);
     if (runs) fprintf(stderr, "%s, microseconds a run:\n", name);
     for (int k = 0; k < n && runs; k++)
         fprintf(stderr, "  %10.2f  %s\n", (double)ns[k] / (double)runs * 1e-3, u->code->artifact->launches[k].name);

@@ -15,10 +15,15 @@ static void call(void *ctx, int64_t lo, int64_t hi)
     r->fn(r->buf, r->sym, lo, hi);
 }
 
+static inline void run_launch_alone(gn_ready *r)
+{
+    if (r->trip > 0) r->fn(r->buf, r->sym, 0, r->trip);
+}
+
 static inline void run_launch(gn_pool *pool, gn_ready *r)
 {
     if (r->trip <= r->grain) {
-        if (r->trip > 0) r->fn(r->buf, r->sym, 0, r->trip);
+        run_launch_alone(r);
     } else if (r->n_ranges) {
         gn_pool_run_ranges(pool, r->n_ranges, r->bound, call, r);
     } else {
@@ -26,11 +31,14 @@ static inline void run_launch(gn_pool *pool, gn_ready *r)
     }
 }
 
-static void run_timed(gn_instance *in)
+static void run_timed(gn_instance *in, bool alone)
 {
     int64_t before = gn_now_ns();
     for (int k = 0; k < in->artifact->n_launches; k++) {
-        run_launch(in->pool, &in->ready[k]);
+        if (alone)
+            run_launch_alone(&in->ready[k]);
+        else
+            run_launch(in->pool, &in->ready[k]);
         int64_t after = gn_now_ns();
         in->ns[k] += after - before;
         before = after;
@@ -61,22 +69,54 @@ gn_status *gn_instance_check(gn_instance *in)
     return s;
 }
 
+static void run_here(gn_instance *in, bool alone)
+{
+    gn_ready *r = in->ready, *end = r + in->artifact->n_launches;
+    if (in->profiling)
+        run_timed(in, alone);
+    else if (alone)
+        for (; r < end; r++) run_launch_alone(r);
+    else if (in->region)
+        gn_region_run(in);
+    else
+        for (; r < end; r++) run_launch(in->pool, r);
+}
+
 void gn_instance_run(gn_instance *in)
 {
     if (in->remote) {
         run_remote(in);
         return;
     }
-    if (in->profiling) {
-        run_timed(in);
+    if (!in->pace.on) {
+        run_here(in, false);
         return;
     }
-    if (in->region) {
-        gn_region_run(in);
-        return;
-    }
-    gn_ready *r = in->ready, *end = r + in->artifact->n_launches;
-    for (; r < end; r++) run_launch(in->pool, r);
+    int64_t before = gn_now_ns();
+    run_here(in, gn_pace_alone(&in->pace));
+    int64_t now = gn_now_ns();
+    gn_pace_ran(&in->pace, now, now - before);
+}
+
+static bool shares(const gn_instance *in)
+{
+    for (int k = 0; k < in->artifact->n_launches; k++)
+        if (gn_is_shared(&in->ready[k])) return true;
+    return false;
+}
+
+void gn_instance_pace(gn_instance *in, bool on)
+{
+    in->pace.on = false;
+    if (on && !in->remote && gn_pool_threads(in->pool) > 1 && shares(in)) gn_pace_start(&in->pace);
+}
+
+bool gn_instance_paced(const gn_instance *in, bool *alone, int64_t *all_ns, int64_t *alone_ns)
+{
+    *alone = in->pace.on && in->pace.alone;
+    *all_ns = in->pace.ns[0];
+    *alone_ns = in->pace.ns[1];
+    return in->pace.on && in->pace.ns[0] > 0;
 }
 
 gn_status *gn_instance_one_region(gn_instance *in)

@@ -58,6 +58,11 @@ GN_NODISCARD gn_status *gn_instance_one_region(gn_instance *in);
 /* false where runs are no regions; else launches that do something, those that all threads share, and those before which
  * somebody may wait. */
 bool gn_instance_in_region(const gn_instance *in, int *launches, int *shared, int *waits);
+/* From now on runs take all of the pool's threads or the caller alone, as their times say (pace.h); or all of them again.
+ * The same bits.  Nothing changes where there is one thread, or nothing to share, or on a device. */
+void gn_instance_pace(gn_instance *in, bool on);
+/* What was found: does it run alone; nanoseconds of a run either way.  false: nothing yet, or it is not looked for. */
+bool gn_instance_paced(const gn_instance *in, bool *alone, int64_t *all_ns, int64_t *alone_ns);
 void gn_instance_free(gn_instance *in); /* NULL is fine */
 
 /* Replaces the data of a bound tensor (same shape).  GN_ERR_USAGE: no tensor of that name, a mask that picks rows (another

@@ -3,6 +3,7 @@
 #define GN_RUNTIME_INSTANCE_H
 
 #include "runtime/exec.h"
+#include "runtime/pace.h"
 #include "runtime/plan.h"
 
 #include <stdatomic.h>
@@ -27,6 +28,9 @@ typedef struct gn_ready {
     const int64_t *bound; /* [n_ranges + 1] */
 } gn_ready;
 
+/* Is it worth more than one thread? */
+static inline bool gn_is_shared(const gn_ready *r) { return r->n_ranges > 1 || (!r->n_ranges && r->trip > r->grain); }
+
 /* Memory of temporaries, counted by the instances that use it. */
 typedef struct gn_scratch {
     atomic_int users;
@@ -48,9 +52,10 @@ struct gn_instance {
     void *tables;             /* one block: all arrays above */
     void *operands;           /* one block: buf, sym and bound of all launches */
     struct gn_region *region; /* NULL: launch by launch */
-    void *remote;             /* attached to the artifact's device; NULL: runs here */
-    gn_status *error;         /* of the device, since gn_instance_check; NULL: none */
-    int64_t *ns;              /* [n_launches] profile; in tables */
+    gn_pace pace;
+    void *remote;     /* attached to the artifact's device; NULL: runs here */
+    gn_status *error; /* of the device, since gn_instance_check; NULL: none */
+    int64_t *ns;      /* [n_launches] profile; in tables */
     int64_t runs;
     bool profiling;
 };

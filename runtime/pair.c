@@ -59,7 +59,10 @@ gn_status *gn_pair_new(const gn_artifact *code, const gn_artifact *ahead, int n_
     }
     gn_status *s =
         gn_instance_new(code, n_graphs, graphs, n, tensors, pool, out->ahead ? out->ahead : like, &out->instance);
-    if (s) gn_pair_free(out);
+    if (s)
+        gn_pair_free(out);
+    else
+        gn_instance_pace(out->instance, true);
     return s;
 }
 

@@ -101,8 +101,6 @@ static void plan_waits(planner *z, int k, const gn_launch *l)
 
 /* Making ----------------------------------------------------------------------------------------------------------- */
 
-static bool is_shared(const gn_ready *l) { return l->n_ranges > 1 || (!l->n_ranges && l->trip > l->grain); }
-
 /* A range a thread: from the ranges that edges balance, as many each, or as many iterations. */
 static void deal(const gn_ready *l, int threads, int64_t *bound)
 {
@@ -123,7 +121,7 @@ static void make_plan(planner *z)
         if (l->trip <= 0) continue;
         step *s = &r->step[r->n];
         *s = (step){.launch = l, .done = point++};
-        if (is_shared(l)) {
+        if (gn_is_shared(l)) {
             deal(l, r->threads, bound);
             s->bound = bound;
             s->claim = point;
@@ -151,7 +149,7 @@ gn_status *gn_region_new(const gn_instance *in, gn_region **out)
     int threads = gn_pool_threads(in->pool), shared = 0, n = in->artifact->n_launches;
     void *block, *slots = NULL;
     *out = NULL;
-    for (int k = 0; k < n; k++) shared += is_shared(&in->ready[k]);
+    for (int k = 0; k < n; k++) shared += gn_is_shared(&in->ready[k]);
     if (threads == 1 || !shared) return NULL;
     GN_TRY(gn_block_zeroed(1, sizeof(gn_region), "a region", &block));
     gn_region *r = block;

@@ -375,7 +375,8 @@ GNNC_API void gnnc_state_changed(gnnc_state *s);
 
 typedef struct gnnc_run_options {
     size_t size;
-    int threads;        /* 0 or 1: the caller's alone; results are the same bits for any number */
+    int threads;        /* 0 or 1: the caller's alone; else at most so many, runs that gain nothing by them take one;
+                         * results are the same bits for any number */
     const char *stance; /* of this run (gnnc_compile_options); NULL: the executable's */
 } gnnc_run_options;
 

@@ -11,6 +11,7 @@ static void time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit_repor
     int64_t *ns = GN_NEW_N(a, int64_t, out->n + 1), runs;
     double start = gn_now_ms();
     for (int k = 0; k < out->n; k++) out->kernels[k].us = INFINITY;
+    gn_instance_pace(in, false);
     gn_instance_run(in);
     do {
         gn_instance_profile(in, true);
@@ -20,6 +21,7 @@ static void time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit_repor
         out->runs++;
     } while (gn_now_ms() - start < ms);
     gn_instance_profile(in, false);
+    gn_instance_pace(in, true);
 }
 
 static void bound(gn_kernel_report *r, const gn_ceilings *c)

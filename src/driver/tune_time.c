@@ -46,11 +46,19 @@ static double least_gain(const tuner *t, const gn_unit *a, const gn_unit *b)
     return x > 1 ? 0.03 : 0.01;
 }
 
+/* Both with the threads that they are for, not with those that a run is worth at the moment. */
+static void pace(const gn_unit *a, const gn_unit *b, bool on)
+{
+    gn_instance_pace(a->instance, on);
+    gn_instance_pace(b->instance, on);
+}
+
 duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms)
 {
     double x[MOST], y[MOST], ratio[MOST], sorted[MOST], start = gn_now_ms();
     int n = 0;
     gn_status_free(gn_model_reset(t->site->model, t->site->state, t->site->seed));
+    pace(a, b, false);
     double once = time_runs(a->instance, 1);
     int runs = once > 0 ? (int)fmax(1, fmin(500, batch_ms * 1e3 / once)) : 1;
     time_runs(b->instance, 1);
@@ -65,6 +73,7 @@ duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms)
             if (median(sorted, n) > 1.15) break;
         }
     }
+    pace(a, b, true);
     duel d = {.a_us = median(x, n), .b_us = median(y, n), .least = least_gain(t, a, b)};
     memcpy(sorted, ratio, sizeof *ratio * (size_t)n);
     d.ratio = median(sorted, n);
@@ -94,9 +103,11 @@ void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms
     for (int k = 0; k < m; k++) b_ns[k] = INT64_MAX;
     if (!room) return;
     gn_status_free(gn_model_reset(t->site->model, t->site->state, t->site->seed));
+    pace(a, b, false);
     for (int k = 0; k < MOST && (k < LEAST || gn_now_ms() - start < ms); k++) {
         least(a->instance, n, a_ns, room);
         least(b->instance, m, b_ns, room);
     }
+    pace(a, b, true);
     free(room);
 }

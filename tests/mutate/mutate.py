@@ -69,6 +69,7 @@ ROOMS = (
         *QUICK, *LONG), True),
     ("runtime/cuda/instance", (case("test_cuda_session", "trains"), case("test_cuda_session", "errors")), False),
     ("runtime/cuda/", (("test_cuda_device", {}), case("test_cuda_session", "trains")), False),
+    ("runtime/pace", (("test_runtime_pace", {}),), True),
     ("runtime/region", (("test_runtime_region", {}),), True),
     ("runtime/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
     ("runtime/", (
