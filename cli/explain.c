@@ -165,6 +165,15 @@ static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)
     return bytes;
 }
 
+/* What a temporary holds once launch `at` has run, by name. */
+static const char *held(const low_buffer *b, int at)
+{
+    const char *name = b->name;
+    for (uint32_t k = 0; k < b->held.n; k++)
+        if (b->held.p[k].since <= (uint32_t)at) name = b->held.p[k].name;
+    return name;
+}
+
 /* The largest temporaries of the launch that has most of them alive. */
 static void print_peak(gn_arena *a, const gn_unit_report *u)
 {
@@ -184,12 +193,11 @@ static void print_peak(gn_arena *a, const gn_unit_report *u)
                 best = k;
         if (best < 0) break;
         said[best] = true;
-        const low_buffer *b = &low->buffers.p[best];
-        gir_id v = b->name && b->name[0] == 'v' ? (gir_id)atoi(b->name + 1) : 0;
+        const char *name = held(&low->buffers.p[best], at);
+        gir_id v = name && name[0] == 'v' ? (gir_id)atoi(name + 1) : 0;
         bool known = v > 0 && v < u->code->gir->nodes.n;
         printf("     %-10s %-20s %-16s %s\n", amount(a, (double)gn_instance_slot_bytes(in, best), "B"),
-               known ? gn_cli_place(a, u->code->gir, v) : "",
-               known ? gir_ops[gir_at(u->code->gir, v)->op].text : b->name,
+               known ? gn_cli_place(a, u->code->gir, v) : "", known ? gir_ops[gir_at(u->code->gir, v)->op].text : name,
                known ? gir_type_text(u->code->gir, gir_type_of(u->code->gir, v)) : "");
     }
 }

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#if defined(__GLIBC__) && !defined(GNNC_EMBEDDED)
+#include <malloc.h>
+#endif
+
 #ifdef GNNC_EMBEDDED /* nobody tests there, and what belongs to a thread would need the dynamic loader */
 #define CUT false
 #else
@@ -43,6 +47,15 @@ static void *allocate(int64_t bytes)
 #endif
     return p;
 }
+
+#ifndef GNNC_EMBEDDED
+void gn_memory_give_back(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
+}
+#endif
 
 static gn_status *block(int64_t count, size_t size, const char *what, void **out, int64_t *bytes)
 {

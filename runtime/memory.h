@@ -22,6 +22,10 @@ bool gn_round_up(int64_t bytes, int64_t *out);
 /* Should blocks of many megabytes lie in pages of 2 MiB, where the system has them?  Yes, unless this says no. */
 void gn_memory_huge_pages(bool on);
 
+/* What the C library holds of freed memory goes back to the system, where it can: pages in between others do not go by
+ * themselves.  Takes milliseconds.  Not there in objects compiled ahead of time. */
+void gn_memory_give_back(void);
+
 /* For tests: the allocation that takes this counter from 1 to 0 fails (on this thread); 0: none does. */
 int64_t *gn_memory_fuse(void);
 

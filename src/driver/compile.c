@@ -49,7 +49,9 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     lo.hints = opt->hints;
     lo.tuning = opt->tuning;
     GN_TRY(gn_lower(a, c->f, &lo, &c->low));
+    if (gn_is_on(off, GN_DO_REUSE)) gn_find_reuse(a, c->low);
     if (gn_is_on(off, GN_DO_ORDER)) gn_order_launches(a, c->low);
+    if (gn_is_on(off, GN_DO_REUSE)) GN_TRY(gn_reuse_memory(a, c->low));
     collect_kernels(a, c);
     GN_TRY(gn_assemble(a, c->low, gn_is_on(off, GN_DO_BALANCE), &c->artifact));
     c->lower_ms = gn_now_ms() - t1;

@@ -68,6 +68,10 @@ void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
 /* order.c: other launches first, where that lowers the peak of memory. */
 void gn_order_launches(gn_arena *a, lowered *low);
 
+/* reuse.c: fills in what a launch may write over; does that, where nobody reads it afterwards. */
+void gn_find_reuse(gn_arena *a, lowered *low);
+GN_NODISCARD gn_status *gn_reuse_memory(gn_arena *a, lowered *low);
+
 /* assemble.c: launches over values to an artifact over slots.  balance: threads share out rows by their edges. */
 GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, bool balance, gn_artifact **out);
 

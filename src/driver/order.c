@@ -4,13 +4,15 @@
  *
  * A list schedule: among the launches that can run, one that gives back more than it takes runs at once -- the gradient of
  * a weight before that of the rows that it shares its operands with, which then may lie where those were.  Else the first
- * in the order they came in, so that what was just written is read soon.  How many rows spaces have is not known here: a
- * guess is as good, for what is compared has rows of one space mostly. */
+ * in the order they came in, so that what was just written is read soon; or, in a second try, before that one those that read
+ * what it could then write over (reuse.c).  How many rows spaces have is not known here: a guess is as good, for what is
+ * compared has rows of one space mostly. */
 #include "driver/compile.h"
 
 #include <string.h>
 
 enum { NODES = 1 << 17, EDGES = 1 << 21, OTHERS = 1 << 10 };
+enum { AS_IT_CAME, GIVE_BACK, READERS_FIRST, PLANS };
 
 typedef struct launch_list {
     uint32_t *p, n, cap;
@@ -86,6 +88,21 @@ static void find_dependences(orderer *z)
     }
 }
 
+/* Bytes that launch l, if it ran now, writes where it reads something for the last time (reuse.c). */
+static int64_t reused(const orderer *z, uint32_t l)
+{
+    const low_launch *f = &z->low->launches.p[l];
+    int64_t bytes = 0;
+    for (uint32_t p = 0; p < f->pairs.n; p++) {
+        int in = f->buffers.p[f->pairs.p[p].in], out = f->buffers.p[f->pairs.p[p].out];
+        bool free = z->touches[in] == 1 && z->alive[in] && !z->alive[out];
+        for (uint32_t q = 0; q < p; q++) /* of the pairs before, those that share a buffer with this one win */
+            free = free && f->pairs.p[q].in != f->pairs.p[p].in && f->pairs.p[q].out != f->pairs.p[p].out;
+        if (free) bytes += z->bytes[out];
+    }
+    return bytes;
+}
+
 /* By how many bytes more is alive after launch l than before it, if it ran now; *taken: while it runs. */
 static int64_t growth(const orderer *z, uint32_t l, int64_t *taken)
 {
@@ -97,7 +114,9 @@ static int64_t growth(const orderer *z, uint32_t l, int64_t *taken)
         if (!z->alive[b]) *taken += z->bytes[b];
         if (z->touches[b] == 1) freed += z->bytes[b];
     }
-    return *taken - freed;
+    int64_t more = *taken - freed;
+    *taken -= reused(z, l);
+    return more;
 }
 
 static void run(orderer *z, uint32_t l)
@@ -111,14 +130,36 @@ static void run(orderer *z, uint32_t l)
     for (uint32_t k = 0; k < z->after[l].n; k++) z->needs[z->after[l].p[k]]--;
 }
 
+static bool can_run(const orderer *z, uint32_t l) { return !z->done[l] && !z->needs[l]; }
+
+/* Another launch that can run and reads what l, once nobody else does, may write over; l if there is none. */
+static uint32_t first_of_readers(const orderer *z, uint32_t l)
+{
+    const low_launch *f = &z->low->launches.p[l];
+    for (uint32_t p = 0; p < f->pairs.n; p++) {
+        int in = f->buffers.p[f->pairs.p[p].in], out = f->buffers.p[f->pairs.p[p].out];
+        if (z->touches[in] < 2 || !z->bytes[in] || z->alive[out]) continue;
+        for (uint32_t k = 0; k < z->n; k++) {
+            const low_launch *other = &z->low->launches.p[k];
+            bool reads = false, writes_over = false;
+            if (k == l || !can_run(z, k)) continue;
+            for (uint32_t b = 0; b < other->buffers.n; b++) reads = reads || other->buffers.p[b] == in;
+            for (uint32_t q = 0; q < other->pairs.n; q++)
+                writes_over = writes_over || other->buffers.p[other->pairs.p[q].in] == in;
+            if (reads && !writes_over) return k;
+        }
+    }
+    return l;
+}
+
 /* The launch to run next. */
-static uint32_t next(const orderer *z, bool as_it_came)
+static uint32_t next(const orderer *z, int plan)
 {
     uint32_t pick = UINT32_MAX;
     int64_t best = 0, taken;
     for (uint32_t l = 0; l < z->n; l++) {
-        if (z->done[l] || z->needs[l]) continue;
-        if (as_it_came) return l;
+        if (!can_run(z, l)) continue;
+        if (plan == AS_IT_CAME) return l;
         int64_t g = growth(z, l, &taken);
         if (pick != UINT32_MAX && g >= best) continue;
         if (pick == UINT32_MAX || g < 0) {
@@ -126,7 +167,7 @@ static uint32_t next(const orderer *z, bool as_it_came)
             best = g < 0 ? g : 0;
         }
     }
-    return pick;
+    return plan == READERS_FIRST && best == 0 ? first_of_readers(z, pick) : pick;
 }
 
 static void reset(orderer *z)
@@ -141,12 +182,12 @@ static void reset(orderer *z)
 }
 
 /* Fills order[n]; the peak of what is alive. */
-static int64_t schedule(orderer *z, bool as_it_came, uint32_t *order)
+static int64_t schedule(orderer *z, int plan, uint32_t *order)
 {
     int64_t alive = 0, peak = 0, taken;
     reset(z);
     for (uint32_t k = 0; k < z->n; k++) {
-        uint32_t l = next(z, as_it_came);
+        uint32_t l = next(z, plan);
         int64_t g = growth(z, l, &taken);
         if (alive + taken > peak) peak = alive + taken;
         alive += g;
@@ -174,10 +215,15 @@ void gn_order_launches(gn_arena *a, lowered *low)
         if (f->kind != LOW_TEMP || __builtin_mul_overflow(f->size.coef, rows_of(low, f->size.sym), &elems)) continue;
         z.bytes[b] = elems * (int64_t)gn_elem_size(f->elem);
     }
-    uint32_t *came = GN_NEW_N(a, uint32_t, n + 1), *better = GN_NEW_N(a, uint32_t, n + 1);
-    int64_t before = schedule(&z, true, came), after = schedule(&z, false, better);
-    if (after >= before - before / 50) return;
+    uint32_t *order[PLANS], best = AS_IT_CAME;
+    int64_t peak[PLANS];
+    for (int plan = 0; plan < PLANS; plan++) {
+        order[plan] = GN_NEW_N(a, uint32_t, n + 1);
+        peak[plan] = schedule(&z, plan, order[plan]);
+        if (peak[plan] < peak[best] - peak[best] / 50) best = (uint32_t)plan;
+    }
+    if (best == AS_IT_CAME) return;
     low_launch *launches = GN_NEW_N(a, low_launch, n);
-    for (uint32_t k = 0; k < n; k++) launches[k] = low->launches.p[better[k]];
+    for (uint32_t k = 0; k < n; k++) launches[k] = low->launches.p[order[best][k]];
     memcpy(low->launches.p, launches, sizeof *launches * n);
 }

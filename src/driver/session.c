@@ -198,7 +198,7 @@ static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
     return gn_session_bind(s, u, pool, s->build.eval.instance);
 }
 
-enum { INSTANCES = 6 };
+enum { INSTANCES = 6, GIVE_BACK_FROM = 1 << 26 /* bytes; below that it is not worth its milliseconds */ };
 
 static void instances_of(const gn_session *s, gn_instance **in)
 {
@@ -218,7 +218,9 @@ static gn_status *share_memory(gn_session *s)
     instances_of(s, in);
     gn_instances_trim_graphs(INSTANCES, in);
     gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
-    return gn_instances_share_arena(INSTANCES, in);
+    GN_TRY(gn_instances_share_arena(INSTANCES, in));
+    if (gn_session_memory(s).arena >= GIVE_BACK_FROM) gn_memory_give_back();
+    return NULL;
 }
 
 static gn_status *bind_all(gn_session *s)

@@ -147,6 +147,8 @@ static void allocate(decoder *d)
         kx_memory *m = &d->out->memory.p[i];
         uint64_t levels = m->levels - m->base;
         if (m->written && levels) m->marks = GN_NEW_N(d->arena, kx_mark, (uint64_t)m->n * levels);
+        if (d->opt->once && !m->tile && d->k->buffers.p[i].access == KIR_WRITE)
+            m->stored = GN_NEW_N(d->arena, uint8_t, m->n);
         if (!m->tile) continue;
         m->data = GN_NEW_N(d->arena, kx_cell, m->n);
         m->set = GN_NEW_N(d->arena, uint32_t, m->n);

@@ -104,6 +104,7 @@ static gn_status *check_access(machine *m, const kx_step *s, kx_memory *mem, int
         const char *why = kx_touch(mem, i, bit, m->levels, s->levels, &other, &level);
         if (why) return race(m, s, i, why, other, level);
     }
+    if (mem->stored && bit == KX_WRITE && mem->stored[i]++) return memory_fault(m, s, i, "stored twice");
     if (!mem->tile) return NULL;
     if (bit != KX_WRITE) {
         if (mem->set[i] != mem->pass) return memory_fault(m, s, i, "read but never written");

@@ -71,6 +71,7 @@ typedef struct kx_memory {
     uint32_t *set;            /* tile: pass that wrote the element; `pass` where it has been written */
     uint64_t *owner; /* tile: execution of the private loop that wrote the element, 0 = none; NULL = no such loop */
     uint32_t pass;
+    uint8_t *stored; /* buffer: the element has been; NULL = it may be stored again */
 } kx_memory;
 
 typedef struct kx_code {

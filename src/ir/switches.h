@@ -36,6 +36,7 @@
     X(PREFETCH, "prefetch", "rows that edges gather from beyond the caches are asked for some edges ahead")            \
     X(BY_SOURCE, "by-source", "values of a sparse matrix are kept a second time, by column")                           \
     X(ORDER, "order", "kernels run in an order that lowers the peak of memory")                                        \
+    X(REUSE, "reuse", "what a kernel writes takes the memory of what it reads for the last time")                      \
     X(HUGE_PAGES, "huge-pages", "large blocks of memory lie in pages of 2 MiB, which miss the TLB less")               \
     X(SHARE_ARENA, "share-arena",                                                                                      \
       "programs share the memory of temporaries; what no kernel reads of graph and data is freed")                     \

@@ -51,6 +51,11 @@ typedef struct low_size { /* coef * sym + plus elements; sym < 0: coef + plus */
     int sym, plus;
 } low_size;
 
+typedef struct low_held { /* from launch `since` on a buffer has what `name` says */
+    const char *name;
+    uint32_t since;
+} low_held;
+
 typedef struct low_buffer {
     low_kind kind;
     const char *name; /* INPUT, STATE, OUTPUT: the binding's; TEMP: for people */
@@ -60,6 +65,7 @@ typedef struct low_buffer {
     gir_space_id space; /* INPUT, STATE, OUTPUT: of the rows */
     gir_id graph;       /* GRAPH: which graph value's array */
     gn_graph_array array;
+    GN_VEC(low_held) held; /* TEMP: what else it holds, and when (driver/reuse.c) */
 } low_buffer;
 
 typedef struct low_sym { /* number of rows of `space`, or that divided by `per`, rounded up */
@@ -67,6 +73,11 @@ typedef struct low_sym { /* number of rows of `space`, or that divided by `per`,
     gir_space_id space;
     int64_t per;
 } low_sym;
+
+typedef struct
+    low_pair { /* buffers of one kernel: `out` may take the memory of `in`, if nobody reads that afterwards */
+    int in, out;
+} low_pair;
 
 typedef struct low_launch {
     kir_kernel *kernel;  /* NULL: a copy from buffers[1] to buffers[0] */
@@ -79,6 +90,7 @@ typedef struct low_launch {
     int region; /* index into the fusion's regions, for reports */
     /* A product that was asked for in less precision: what its operands are rounded to, or why they are not; else NULL. */
     const char *rounded, *why_exact;
+    GN_VEC(low_pair) pairs; /* driver/reuse.c */
 } low_launch;
 
 typedef struct lowered {

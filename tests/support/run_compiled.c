@@ -457,7 +457,7 @@ static gn_status *launch_kir(desk *d, const low_launch *l, const way *w)
     int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1);
     for (uint32_t k = 0; k < l->buffers.n; k++) buf[k] = d->buffer[l->buffers.p[k]];
     for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
-    kir_eval_options o = {.f64 = w->wide, .reverse = w->backwards};
+    kir_eval_options o = {.f64 = w->wide, .reverse = w->backwards, .once = true};
     return kir_eval(l->kernel, &o, buf, sym);
 }
 

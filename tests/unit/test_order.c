@@ -55,6 +55,23 @@ START_TEST(what_gives_back_comes_first)
 }
 END_TEST
 
+/* What may be written over what others still read waits for them: one place does for both. */
+START_TEST(readers_come_first)
+{
+    gn_arena_init(&arena);
+    lowered *low = lower(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = sin %3 : node f32[64]\n"
+                              "  %5 = reduce %4 {red = 0, axes = 1} : node f32[]\n"
+                              "  %6 = reduce %3 {red = 0, axes = 1} : node f32[]\n"
+                              "  output \"a\" %5\n  output \"b\" %6\n}\n");
+    gn_order_launches(&arena, low);
+    ck_assert_str_eq(order_of(low), " 3 4 5 6");
+    gn_find_reuse(&arena, low);
+    gn_order_launches(&arena, low);
+    ck_assert_str_eq(order_of(low), " 3 6 4 5");
+    gn_arena_free(&arena);
+}
+END_TEST
+
 /* A chain has one order; so have updates of one state and what reads it before. */
 START_TEST(dependences_stay)
 {
@@ -86,6 +103,7 @@ int main(void)
 {
     TCase *t = tcase_create("all");
     tcase_add_test(t, what_gives_back_comes_first);
+    tcase_add_test(t, readers_come_first);
     tcase_add_test(t, dependences_stay);
     return RUN_CASES("order", t);
 }

@@ -1,0 +1,132 @@
+/* reuse: what a launch writes takes the memory of what it reads for the last time.
+ * Needs: lowered launches; for gn_reuse_memory in the order in which they run.  Keeps: every bit, whatever order parallel
+ * loops take (ir/kir_overwrite.c says when).  Makes: fewer temporaries; kernels that read and write one buffer. */
+#include "driver/compile.h"
+
+#include "ir/kir_overwrite.h"
+
+#include <string.h>
+
+typedef struct reuser {
+    gn_arena *arena;
+    lowered *low;
+    int *first, *last; /* by buffer: launches that touch it */
+    bool *gone;        /* by buffer: it lies in another one's memory */
+} reuser;
+
+static void find_lifetimes(reuser *z)
+{
+    for (uint32_t b = 0; b < z->low->buffers.n; b++) z->first[b] = z->last[b] = -1;
+    for (uint32_t l = 0; l < z->low->launches.n; l++) {
+        const low_launch *f = &z->low->launches.p[l];
+        for (uint32_t k = 0; k < f->buffers.n; k++) {
+            int b = f->buffers.p[k];
+            if (z->first[b] < 0) z->first[b] = (int)l;
+            z->last[b] = (int)l;
+        }
+    }
+}
+
+static bool is_temp(const lowered *low, int b)
+{
+    const low_buffer *f = &low->buffers.p[b];
+    return f->kind == LOW_TEMP && f->size.coef > 0;
+}
+
+/* From that launch on what is buffer `out` is buffer `in`. */
+static void replace(reuser *z, uint32_t from, int out, int in)
+{
+    for (uint32_t l = from; l < z->low->launches.n; l++) {
+        low_launch *f = &z->low->launches.p[l];
+        for (uint32_t k = 0; k < f->buffers.n; k++)
+            if (f->buffers.p[k] == out) f->buffers.p[k] = in;
+    }
+    low_held h = {z->low->buffers.p[out].name, from - 1};
+    GN_PUSH(z->arena, z->low->buffers.p[in].held, h);
+    z->last[in] = z->last[out];
+    z->gone[out] = true;
+}
+
+/* What the launch writes to the places of what it reads for the last time; each place is taken once. */
+static bool find_places(const reuser *z, uint32_t l, int *place)
+{
+    const low_launch *f = &z->low->launches.p[l];
+    bool any = false;
+    memset(place, -1, sizeof *place * f->buffers.n);
+    for (uint32_t p = 0; p < f->pairs.n; p++) {
+        int in = f->pairs.p[p].in, out = f->pairs.p[p].out;
+        bool free = place[out] < 0 && z->first[f->buffers.p[out]] == (int)l && z->last[f->buffers.p[in]] == (int)l &&
+                    z->first[f->buffers.p[in]] < (int)l;
+        for (uint32_t b = 0; b < f->buffers.n; b++) free = free && place[b] != in;
+        if (!free) continue;
+        place[out] = in;
+        any = true;
+    }
+    return any;
+}
+
+static gn_status *overwrite(reuser *z, uint32_t l)
+{
+    low_launch *f = &z->low->launches.p[l];
+    int *place = GN_NEW_N(z->arena, int, f->buffers.n + 1);
+    if (!find_places(z, l, place)) return NULL;
+    f->kernel = kir_overwrite(z->arena, f->kernel, place);
+    uint32_t n = 0, all = f->buffers.n;
+    int *was = GN_NEW_N(z->arena, int, all + 1);
+    memcpy(was, f->buffers.p, sizeof *was * all);
+    for (uint32_t b = 0; b < all; b++)
+        if (place[b] < 0) f->buffers.p[n++] = was[b];
+    f->buffers.n = n;
+    f->pairs.n = 0; /* they had the old numbers */
+    for (uint32_t b = 0; b < all; b++)
+        if (place[b] >= 0) replace(z, l + 1, was[b], was[place[b]]);
+    return kir_verify(f->kernel);
+}
+
+/* Buffers that are no more leave the list. */
+static void compact(reuser *z)
+{
+    lowered *low = z->low;
+    int *to = GN_NEW_N(z->arena, int, low->buffers.n + 1), n = 0;
+    for (uint32_t b = 0; b < low->buffers.n; b++) {
+        to[b] = n;
+        if (!z->gone[b]) low->buffers.p[n++] = low->buffers.p[b];
+    }
+    low->buffers.n = (uint32_t)n;
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        low_launch *f = &low->launches.p[l];
+        for (uint32_t k = 0; k < f->buffers.n; k++) f->buffers.p[k] = to[f->buffers.p[k]];
+    }
+}
+
+void gn_find_reuse(gn_arena *a, lowered *low)
+{
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        low_launch *f = &low->launches.p[l];
+        kir_accesses *all = NULL;
+        for (uint32_t o = 0; f->kernel && o < f->buffers.n; o++) {
+            const kir_buffer *b = f->kernel->buffers.p;
+            if (!is_temp(low, f->buffers.p[o]) || b[o].access != KIR_WRITE) continue;
+            for (uint32_t i = 0; i < f->buffers.n; i++) {
+                if (!is_temp(low, f->buffers.p[i]) || b[i].access != KIR_READ || !kir_same_shape(&b[i], &b[o]))
+                    continue;
+                if (!all) all = kir_accesses_of(a, f->kernel);
+                low_pair pair = {(int)i, (int)o};
+                if (kir_may_overwrite(all, pair.in, pair.out)) GN_PUSH(a, f->pairs, pair);
+            }
+        }
+    }
+}
+
+gn_status *gn_reuse_memory(gn_arena *a, lowered *low)
+{
+    uint32_t n = low->buffers.n;
+    reuser z = {.arena = a, .low = low};
+    z.first = GN_NEW_N(a, int, n + 1);
+    z.last = GN_NEW_N(a, int, n + 1);
+    z.gone = GN_NEW_N(a, bool, n + 1);
+    find_lifetimes(&z);
+    for (uint32_t l = 0; l < low->launches.n; l++) GN_TRY(overwrite(&z, l));
+    compact(&z);
+    return NULL;
+}

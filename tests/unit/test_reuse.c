@@ -1,0 +1,137 @@
+/* Kernels write over what they read for the last time: where that is so, and where it is not. */
+/* links: driver codegen passes frontend ir runtime base */
+#include "driver/compile.h"
+#include "support/suite.h"
+
+#include <check.h>
+#include <string.h>
+
+static gn_arena arena;
+
+/* Temporaries, and what each launch touches: "v3.v4>" reads v3 and writes v4, "v3>" does so to itself. */
+static const char *reused(const char *text, gn_switches off, int *temps)
+{
+    gir_program *p = NULL;
+    gn_status *s = gir_parse(&arena, text, strlen(text), "test", &p);
+    if (!s) s = gir_verify(p);
+    lowered *low = NULL;
+    fu_options fo = {.off = off};
+    low_options lo = {.limits = gn_cpu_limits(NULL), .index = GN_I32};
+    if (!s) s = gn_lower(&arena, gn_fuse(&arena, p, &fo), &lo, &low);
+    ck_assert_msg(!s, "%s", s ? gn_status_message(s) : "");
+    gn_find_reuse(&arena, low);
+    s = gn_reuse_memory(&arena, low);
+    ck_assert_msg(!s, "%s", s ? gn_status_message(s) : "");
+    gn_buf b = {.arena = &arena};
+    gn_buf_add(&b, "");
+    *temps = 0;
+    for (uint32_t k = 0; k < low->buffers.n; k++) *temps += low->buffers.p[k].kind == LOW_TEMP;
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        const low_launch *f = &low->launches.p[l];
+        for (uint32_t k = 0; f->kernel && k < f->buffers.n; k++) {
+            const low_buffer *of = &low->buffers.p[f->buffers.p[k]];
+            if (of->kind != LOW_TEMP) continue;
+            bool reads = f->kernel->buffers.p[k].access & KIR_READ, writes = f->kernel->buffers.p[k].access & KIR_WRITE;
+            gn_buf_printf(&b, " %s%s%s", reads ? "<" : "", of->name, writes ? ">" : "");
+        }
+        gn_buf_add(&b, ";");
+    }
+    return b.p;
+}
+
+#define APART ((gn_switches)1 << GN_DO_FUSE) /* a kernel an operator */
+#define HEAD                                                                                                           \
+    "program @p {\n  space node node ?\n  space edge edge ? of %1\n"                                                   \
+    "  %1 = graph \"g\" : graph<node -> node, edge>\n  %2 = input \"x\" : node f32[64]\n"
+
+/* All of a chain lies in one place. */
+START_TEST(a_chain)
+{
+    int temps;
+    gn_arena_init(&arena);
+    const char *got = reused(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = sin %3 : node f32[64]\n"
+                                  "  %5 = tanh %4 : node f32[64]\n  %6 = exp %5 : node f32[64]\n  output \"a\" %6\n}\n",
+                             APART, &temps);
+    ck_assert_str_eq(got, " v3>; <v3>; <v3>; <v3;");
+    ck_assert_int_eq(temps, 1);
+    gn_arena_free(&arena);
+}
+END_TEST
+
+/* What is read again later, or gathered, stays; bytes and numbers do not share. */
+START_TEST(what_is_still_wanted)
+{
+    int temps;
+    gn_arena_init(&arena);
+    const char *got = reused(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = sin %3 : node f32[64]\n"
+                                  "  %5 = add %3, %4 : node f32[64]\n  output \"a\" %5\n}\n",
+                             APART, &temps);
+    ck_assert_str_eq(got, " v3>; <v3 v4>; <v3 <v4;");
+    got = reused(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = gather %1, %3 {end = 0} : edge f32[64]\n"
+                      "  %5 = scatter %1, %4 {end = 1, red = 0} : node f32[64]\n"
+                      "  %6 = exp %5 : node f32[64]\n  output \"a\" %6\n}\n",
+                 0, &temps);
+    ck_assert_int_eq(temps, 1); /* the sum and what follows are one loop, which gathers the other */
+    got = reused(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = gt %3, %2 : node bool[64]\n"
+                      "  %5 = cast %4 : node f32[64]\n  %6 = exp %5 : node f32[64]\n  output \"a\" %6\n}\n",
+                 APART, &temps);
+    ck_assert_str_eq(got, " v3>; <v3 v4>; <v4 v5>; <v5;");
+    gn_arena_free(&arena);
+}
+END_TEST
+
+/* Neither what is bound from outside nor what is read there is anybody's place. */
+START_TEST(what_is_bound)
+{
+    int temps;
+    gn_arena_init(&arena);
+    const char *got = reused("program @p {\n  %1 = state \"w\" : f32[4096]\n  %2 = input \"x\" : f32[4096]\n"
+                             "  %3 = add %1, %2 : f32[4096]\n  %4 = tanh %3 : f32[4096]\n"
+                             "  output \"a\" %3\n  output \"b\" %4\n}\n",
+                             APART, &temps);
+    ck_assert_str_eq(got, ";;");
+    ck_assert_int_eq(temps, 0);
+    gn_arena_free(&arena);
+}
+END_TEST
+
+/* Of two results one finds a place, of two places one is taken. */
+START_TEST(each_place_once)
+{
+    int temps;
+    gn_arena_init(&arena);
+    const char *head = HEAD "  %3 = exp %2 : node f32[64]\n  %4 = tanh %2 : node f32[64]\n";
+    const char *got = reused(gn_arena_printf(&arena,
+                                             "%s  %%5 = add %%3, %%4 : node f32[64]\n  %%6 = exp %%5 : node f32[64]\n"
+                                             "  output \"a\" %%6\n}\n",
+                                             head),
+                             APART, &temps);
+    ck_assert_str_eq(got, " v3>; v4>; <v3> <v4; <v3;");
+    ck_assert_int_eq(temps, 2);
+    got = reused("program @p {\n  space node node ?\n  space edge edge ? of %1\n"
+                 "  %1 = graph \"g\" : graph<node -> node, edge>\n  %2 = input \"x\" : node f32[8]\n"
+                 "  %3 = state \"w\" : f32[8, 8]\n  %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[8]\n"
+                 "  %5 = gather %1, %4 {end = 0} : edge f32[8]\n"
+                 "  %6 = scatter %1, %5 {end = 1, red = 0} : node f32[8]\n"
+                 "  %7 = gather %1, %6 {end = 0} : edge f32[8]\n"
+                 "  %8 = scatter %1, %7 {end = 1, red = 0} : node f32[8]\n"
+                 "  %9 = add %8, %4 : node f32[8]\n  %10 = mul %8, %4 : node f32[8]\n"
+                 "  %11 = gather %1, %9 {end = 0} : edge f32[8]\n  %12 = gather %1, %10 {end = 0} : edge f32[8]\n"
+                 "  %13 = add %11, %12 : edge f32[8]\n"
+                 "  %14 = scatter %1, %13 {end = 1, red = 0} : node f32[8]\n  output \"a\" %14\n}\n",
+                 0, &temps);
+    ck_assert_str_eq(got, " v4>; <v4 v6>; <v6 <v4> v10>; <v4 <v10;");
+    ck_assert_int_eq(temps, 3);
+    gn_arena_free(&arena);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("all");
+    tcase_add_test(t, a_chain);
+    tcase_add_test(t, what_is_still_wanted);
+    tcase_add_test(t, what_is_bound);
+    tcase_add_test(t, each_place_once);
+    return RUN_CASES("reuse", t);
+}
