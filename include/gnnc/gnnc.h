@@ -226,7 +226,8 @@ typedef struct gnnc_compile_options {
      *            recompilation for each of the two
      *   "false"  both are compiled in, always
      * Programs for other sizes give the same bits: they have one schedule, made for the sizes that are expected, or for those
-     * of the first graph where none are.  Programs are compiled when a run is given a graph, and kept. */
+     * of the first graph where none are (unless max-autotune chooses for each: then they agree up to the rounding of sums).
+     * Programs are compiled when a run is given a graph, and kept. */
     const char *dynamic;
     const char
         *ranges; /* what sizes may be, as "N in 1..100000, E in 0..2000000" (ends may be left out); other graphs are
