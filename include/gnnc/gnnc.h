@@ -155,6 +155,10 @@ typedef struct gnnc_device_info {
 /* Where executables of the context run; info->size is set.  NULL is a context, too. */
 GNNC_API void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info);
 
+/* What gnnc can use on this machine, what is missing and how to get it, as text for people, as `gnnc doctor` prints it: the
+ * processor, NVRTC, the CUDA driver and its devices, which are looked for and loaded.  Freed with gnnc_text_free. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_doctor(char **text);
+
 typedef struct gnnc_cache_info {
     size_t size;
     bool on;                                /* there is a cache */
