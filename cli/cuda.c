@@ -1,5 +1,6 @@
 #include "cli/cuda.h"
 #include "cli/device.h"
+#include "driver/whole.h"
 
 #include "runtime/threads.h"
 
@@ -55,10 +56,26 @@ gn_status *gn_cli_check_cuda(const gn_cli *cli)
 
 static int arch_of(const gn_cli *cli) { return gn_cuda_arch(cli->opt.arch ? cli->opt.arch : "sm_80"); }
 
-gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *programs, const char *what, gn_buf *out)
+/* A program in one kernel is a program of NVRTC too. */
+static gn_status *emit_whole(const gn_cli *cli, const gn_compiled *c, const char *what, gn_buf *out)
+{
+    gn_without without;
+    GN_TRY(gn_cli_without(cli, &without));
+    const gn_cuda_whole *w = gn_whole_of(cli->arena, c, gn_is_on(without.decisions, GN_DO_SHARE_CODE), true);
+    gn_cuda_geometry *g = GN_NEW_N(cli->arena, gn_cuda_geometry, w->n + 1);
+    if (!strcmp(what, "cubin"))
+        GN_FAIL(GN_ERR_USAGE, "--emit=cubin: program %s is one kernel, in a cubin of its own: add --without one-kernel",
+                c->artifact->name);
+    gn_buf_printf(out, "\n// program %s, %s\n", c->artifact->name, c->whole_why);
+    return !strcmp(what, "cuda") ? gn_cuda_whole_source(w, out, g) : gn_cuda_whole_ptx(w, arch_of(cli), out);
+}
+
+static gn_status *emit_kernels(const gn_cli *cli, int n, const gn_compiled *const *programs, const char *what,
+                               gn_buf *out)
 {
     int total = 0, at = 0;
     for (int p = 0; p < n; p++) total += programs[p]->n_kernels;
+    if (!total) return NULL;
     const kir_kernel **kernels = GN_NEW_N(cli->arena, const kir_kernel *, total + 1);
     const char **origin = GN_NEW_N(cli->arena, const char *, total + 1);
     gn_cuda_geometry *g = GN_NEW_N(cli->arena, gn_cuda_geometry, total + 1);
@@ -89,7 +106,21 @@ static void report_precision(const gn_compiled *c, const kir_kernel *k)
     }
 }
 
-static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, const gn_compiled *c, const kir_kernel *k)
+gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *programs, const char *what, gn_buf *out)
+{
+    const gn_compiled **plain = GN_NEW_N(cli->arena, const gn_compiled *, n + 1);
+    int n_plain = 0;
+    for (int p = 0; p < n; p++)
+        if (!programs[p]->whole) plain[n_plain++] = programs[p];
+    GN_TRY(emit_kernels(cli, n_plain, plain, what, out));
+    for (int p = 0; p < n; p++)
+        if (programs[p]->whole) GN_TRY(emit_whole(cli, programs[p], what, out));
+    return NULL;
+}
+
+/* A phase of a program in one kernel is told by how much of it a block does at a time. */
+static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, bool phase, const char *name,
+                          const gn_compiled *c, const kir_kernel *k)
 {
     gn_cuda_view v;
     gn_cuda_geometry g;
@@ -100,7 +131,14 @@ static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, const g
         return;
     }
     gn_cuda_view_kernel(&v, at.kernel, &g, &u);
-    printf("  %-28s %4d threads, %3d an iteration, %3d registers, %5d bytes shared", k->name, g.threads, g.group,
+    if (phase) {
+        printf("    %-26s %3d an iteration, %3lld at a time, %5lld bytes shared", name, g.group, (long long)g.per_block,
+               (long long)g.shared_bytes);
+        report_precision(c, k);
+        printf("\n");
+        return;
+    }
+    printf("  %-28s %4d threads, %3d an iteration, %3d registers, %5d bytes shared", name, g.threads, g.group,
            u.registers, u.shared_bytes);
     if (u.stack) printf(", %d stack", u.stack);
     if (u.spill_stores || u.spill_loads) printf(", spills %d/%d bytes", u.spill_stores, u.spill_loads);
@@ -120,9 +158,13 @@ gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names
                             .off = without.decisions};
     gn_status *s = gn_compile_cuda(cli->arena, n, programs, arch, &o, NULL, &code, &r);
     for (int p = 0; p < n && !s; p++) {
+        bool whole = code.whole[p] >= 0;
         printf("%s:\n", names[p]);
+        if (programs[p]->whole_why) printf("  %s\n", programs[p]->whole_why);
+        if (whole) report_kernel(&code, (gn_cuda_place){code.whole[p], 0}, false, names[p], programs[p], NULL);
         for (int k = 0; k < programs[p]->n_kernels; k++)
-            report_kernel(&code, code.place[p][k], programs[p], programs[p]->kernels[k]);
+            report_kernel(&code, code.place[p][k], whole, programs[p]->kernels[k]->name, programs[p],
+                          programs[p]->kernels[k]);
     }
     if (!s) {
         printf("%d kernels, %d distinct", r.kernels, r.distinct);

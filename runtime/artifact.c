@@ -9,6 +9,17 @@ bool gn_term_value(gn_term t, const int64_t *sym, int64_t *out)
     return !__builtin_add_overflow(product, t.plus, out) && *out >= 0;
 }
 
+int gn_artifact_used(const gn_artifact *a, int *number)
+{
+    int n = 0;
+    for (int k = 0; k < a->n_slots; k++) number[k] = -1;
+    for (int l = 0; l < a->n_launches; l++)
+        for (int b = 0; b < a->launches[l].n_buf; b++) number[a->launches[l].buf[b]] = 0;
+    for (int k = 0; k < a->n_slots; k++)
+        if (number[k] == 0) number[k] = n++;
+    return n;
+}
+
 static bool within(int k, int n) { return k >= 0 && k < n; }
 static bool term_ok(const gn_artifact *a, gn_term t) { return t.sym < a->n_syms; }
 

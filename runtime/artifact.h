@@ -116,6 +116,9 @@ typedef struct gn_artifact {
  * GN_ERR_INTERNAL says what does not.  Whatever takes an artifact may rely on it after this. */
 GN_NODISCARD gn_status *gn_artifact_check(const gn_artifact *a);
 
+/* Numbers the slots that launches use, from 0, in order; the others -1.  number: [n_slots].  How many they are. */
+int gn_artifact_used(const gn_artifact *a, int *number);
+
 /* coef * sym + plus; false when that overflows or is negative. */
 bool gn_term_value(gn_term t, const int64_t *sym, int64_t *out);
 

@@ -1,8 +1,7 @@
 #include "runtime/region.h"
 
+#include "runtime/depend.h"
 #include "runtime/memory.h"
-
-#include <string.h>
 
 /* Steps are counted from 1 in `all` and `first`; runs of the region too. */
 typedef struct step { /* a launch that does something */
@@ -38,22 +37,6 @@ typedef struct planner {
     int64_t all, first, one;
 } planner;
 
-static bool is_named(const gn_slot *s)
-{
-    return s->kind == GN_SLOT_INPUT || s->kind == GN_SLOT_STATE || s->kind == GN_SLOT_OUTPUT;
-}
-
-/* May two slots, which are roots, lie in the same memory?  What is bound under different names lies apart (bind.c). */
-static bool meet(const gn_instance *in, int a, int b)
-{
-    const gn_slot *x = &in->artifact->slots[a], *y = &in->artifact->slots[b];
-    const gn_plan *p = &in->plan;
-    if (a == b) return true;
-    if (x->kind == GN_SLOT_TEMP && y->kind == GN_SLOT_TEMP)
-        return p->offset[a] < p->offset[b] + p->size[b] && p->offset[b] < p->offset[a] + p->size[a];
-    return is_named(x) && is_named(y) && strcmp(x->name, y->name) == 0;
-}
-
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* Steps that must be over before step k touches the root. */
@@ -63,7 +46,7 @@ static void need(const planner *z, int root, bool writes, step *s)
         const touched *t = &z->slot[q];
         if (z->in->plan.root[q] != q || !(t->written_by_all | t->written_by_first | t->read_by_all | t->read_by_first))
             continue;
-        if (!meet(z->in, root, q)) continue;
+        if (!gn_slots_meet(z->in, root, q)) continue;
         s->all = later(s->all, t->written_by_all);
         s->first = later(s->first, t->written_by_first);
         if (!writes) continue;
@@ -79,15 +62,13 @@ static void touch(planner *z, int root, unsigned access, int64_t point, bool sha
     if (access & GN_READS) *(shared ? &t->read_by_all : &t->read_by_first) = point;
 }
 
-static unsigned access_of(const gn_launch *l, int b) { return l->access ? l->access[b] : GN_READS | GN_WRITES; }
-
 /* What step k waits for, but for what has been waited for before. */
 static void plan_waits(planner *z, int k, const gn_launch *l)
 {
     step *s = &z->r->step[k];
     bool shared = s->bound != NULL;
-    for (int b = 0; b < l->n_buf; b++) need(z, z->in->plan.root[l->buf[b]], (access_of(l, b) & GN_WRITES) != 0, s);
-    for (int b = 0; b < l->n_buf; b++) touch(z, z->in->plan.root[l->buf[b]], access_of(l, b), k + 1, shared);
+    for (int b = 0; b < l->n_buf; b++) need(z, z->in->plan.root[l->buf[b]], (gn_access_of(l, b) & GN_WRITES) != 0, s);
+    for (int b = 0; b < l->n_buf; b++) touch(z, z->in->plan.root[l->buf[b]], gn_access_of(l, b), k + 1, shared);
     if (!shared || s->first <= z->first) s->first = 0; /* shared steps may be over before what the caller does alone */
     if (s->all <= (shared ? z->all : z->one)) s->all = 0;
     z->one = later(z->one, s->all);

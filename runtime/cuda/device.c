@@ -10,6 +10,7 @@ enum {
     ATTRIBUTE_MULTIPROCESSORS = 16,
     ATTRIBUTE_MAJOR = 75,
     ATTRIBUTE_MINOR = 76,
+    ATTRIBUTE_COOPERATIVE = 95,
     NON_BLOCKING = 1,
     STAGES = 2,
     STAGE_BYTES = 4 << 20,
@@ -103,7 +104,7 @@ gn_status *gn_cuda_device_count(const gn_cuda_driver *d, int *n)
 
 gn_status *gn_cuda_device_info(const gn_cuda_driver *d, int ordinal, gn_cuda_info *out)
 {
-    int n, device;
+    int n, device, together;
     size_t bytes;
     *out = (gn_cuda_info){.ordinal = ordinal};
     GN_TRY(gn_cuda_device_count(d, &n));
@@ -117,7 +118,9 @@ gn_status *gn_cuda_device_info(const gn_cuda_driver *d, int ordinal, gn_cuda_inf
     GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device),
                          "asking its size"));
     GN_TRY(gn_cuda_error(d, d->cuDeviceTotalMem_v2(&bytes, device), "asking its memory"));
+    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&together, ATTRIBUTE_COOPERATIVE, device), "asking its launches"));
     out->total_bytes = (int64_t)bytes;
+    out->cooperative = together != 0;
     return NULL;
 }
 
@@ -325,6 +328,29 @@ gn_status *gn_cuda_launch(gn_cuda_device *d, void *function, int64_t blocks, int
     int result = d->driver->cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, d->stream,
                                            arguments, NULL);
     return leave(d, result, "launching a kernel");
+}
+
+gn_status *gn_cuda_resident(gn_cuda_device *d, void *function, int threads, int64_t *blocks)
+{
+    int each = 0;
+    *blocks = 0;
+    GN_TRY(enter(d));
+    int result = d->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, function, threads, 0);
+    GN_TRY(leave(d, result, "asking how many blocks a multiprocessor holds"));
+    *blocks = (int64_t)each * d->info.multiprocessors;
+    if (*blocks < 1)
+        GN_FAIL(GN_ERR_BACKEND, "no block of %d threads fits a multiprocessor of %s", threads, d->info.name);
+    return NULL;
+}
+
+gn_status *gn_cuda_launch_together(gn_cuda_device *d, void *function, int64_t blocks, int threads, void **arguments)
+{
+    if (blocks < 1 || blocks > INT_MAX || threads < 1)
+        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, threads);
+    GN_TRY(enter(d));
+    int result = d->driver->cuLaunchCooperativeKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
+                                                      d->stream, arguments);
+    return leave(d, result, "launching a program");
 }
 
 /* Graphs ------------------------------------------------------------------------------------------------------------ */

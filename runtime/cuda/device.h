@@ -18,6 +18,7 @@ typedef struct gn_cuda_info {
     int ordinal;
     int major, minor; /* compute capability: sm_<major><minor> */
     int multiprocessors;
+    bool cooperative; /* it can run all blocks of a launch at once, so that they can wait for each other */
     int64_t total_bytes;
 } gn_cuda_info;
 
@@ -55,6 +56,12 @@ GN_NODISCARD gn_status *gn_cuda_module_function(const gn_cuda_module *m, const c
 /* `blocks` blocks of `threads` threads; arguments as of cuLaunchKernel, copied by the call. */
 GN_NODISCARD gn_status *gn_cuda_launch(gn_cuda_device *d, void *function, int64_t blocks, int threads,
                                        void **arguments);
+
+/* How many blocks of `threads` threads the device runs at once: at least one.  GN_ERR_BACKEND: none fits. */
+GN_NODISCARD gn_status *gn_cuda_resident(gn_cuda_device *d, void *function, int threads, int64_t *blocks);
+/* A cooperative launch: all blocks, at most as many as are resident, run at once. */
+GN_NODISCARD gn_status *gn_cuda_launch_together(gn_cuda_device *d, void *function, int64_t blocks, int threads,
+                                                void **arguments);
 
 /* Graphs: launches recorded once and replayed by one call ------------------------------------------------------------ */
 

@@ -55,7 +55,11 @@ typedef uint64_t gn_device_ptr;
     X(cuEventElapsedTime, (float *ms, void *begin, void *end))                                                         \
     X(cuLaunchKernel,                                                                                                  \
       (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,          \
-       unsigned block_z, unsigned shared_bytes, void *stream, void **arguments, void **extra))
+       unsigned block_z, unsigned shared_bytes, void *stream, void **arguments, void **extra))                         \
+    X(cuLaunchCooperativeKernel,                                                                                       \
+      (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,          \
+       unsigned block_z, unsigned shared_bytes, void *stream, void **arguments))                                       \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *function, int threads, size_t shared_bytes))
 
 /* Results that are told apart (CUresult). */
 enum {

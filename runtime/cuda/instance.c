@@ -1,6 +1,7 @@
 #include "runtime/cuda/instance.h"
 
-#include "runtime/instance.h"
+#include "runtime/cuda/keep.h"
+#include "runtime/depend.h"
 #include "runtime/memory.h"
 
 #include <limits.h>
@@ -21,6 +22,8 @@ struct gn_cuda_memory {
     gn_cuda_device *device;
     shadow *all;
     int n, cap;
+    gn_cuda_keep keep;
+    gn_device_ptr gate; /* the word that blocks of wholes meet at; 0: none was needed yet */
     gn_device_ptr arena;
     int64_t arena_bytes;
     int moved; /* times that the arena got another address */
@@ -33,15 +36,18 @@ gn_status *gn_cuda_memory_new(gn_cuda_device *d, gn_cuda_memory **out)
     GN_TRY(gn_block_zeroed(1, sizeof(gn_cuda_memory), "a device's memory", &block));
     *out = block;
     (*out)->device = d;
+    gn_cuda_keep_init(&(*out)->keep);
     return NULL;
 }
 
 void gn_cuda_memory_free(gn_cuda_memory *m)
 {
     if (!m) return;
+    gn_cuda_keep_limit(&m->keep, 0);
     for (int k = 0; k < m->n; k++)
         if (m->all[k].users) gn_cuda_free(m->device, m->all[k].at);
     gn_cuda_free(m->device, m->arena);
+    gn_cuda_free(m->device, m->gate);
     gn_block_free(m->all);
     gn_block_free(m);
 }
@@ -118,6 +124,21 @@ static gn_status *reserve(gn_cuda_memory *m, int64_t bytes, const char *name)
     return NULL;
 }
 
+void gn_cuda_memory_limit_graphs(gn_cuda_memory *m, int64_t bytes) { gn_cuda_keep_limit(&m->keep, bytes); }
+
+void gn_cuda_memory_forget_graphs(gn_cuda_memory *m)
+{
+    int64_t most = m->keep.most;
+    gn_cuda_keep_limit(&m->keep, 0);
+    gn_cuda_keep_limit(&m->keep, most);
+}
+
+int gn_cuda_memory_graphs(const gn_cuda_memory *m, int64_t *bytes)
+{
+    if (bytes) *bytes = m->keep.bytes;
+    return m->keep.n;
+}
+
 gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host)
 {
     shadow *s = find(m, host);
@@ -153,13 +174,17 @@ typedef struct ready { /* a launch; arguments are the addresses of its values */
 struct gn_cuda_instance {
     gn_cuda_memory *memory;
     const gn_instance *host;
-    const gn_cuda_code *kernels;
+    const gn_cuda_program *code;
     gn_device_ptr *at, *held; /* [n_slots] addresses; those of shadows that this instance uses, 0: none */
     ready *ready;             /* [n_launches] */
     void *operands;           /* values and arguments of all */
+    ready whole;              /* the program's one launch, where it has that form: blocks > 0 */
+    int *number;              /* [n_slots] gn_artifact_used */
+    uint64_t *turn;           /* [n_launches] of the whole's values */
     int moved;                /* the arena's, when addresses were resolved */
     bool replay, stale;       /* stale: the recorded graph has other addresses */
     gn_cuda_graph *graph;
+    gn_cuda_work *work; /* what the graph does, unless it is stale */
 };
 
 static int64_t bytes_of(const gn_instance *h, int slot)
@@ -198,8 +223,10 @@ static void resolve(gn_cuda_instance *in)
         bool temp = a->slots[root].kind == GN_SLOT_TEMP;
         in->at[k] = temp ? in->memory->arena + (gn_device_ptr)h->plan.offset[root] : in->held[root];
     }
-    for (int k = 0; k < a->n_launches; k++)
+    for (int k = 0; k < a->n_launches && !in->code->whole; k++)
         for (int b = 0; b < a->launches[k].n_buf; b++) in->ready[k].value[b] = in->at[a->launches[k].buf[b]];
+    for (int k = 0; k < a->n_slots && in->code->whole; k++)
+        if (in->number[k] >= 0) in->whole.value[in->number[k]] = in->at[k];
     in->moved = in->memory->moved;
     in->stale = true;
 }
@@ -223,7 +250,7 @@ static gn_status *count_blocks(gn_cuda_instance *in, int k)
     const gn_launch *l = &a->launches[k];
     int64_t trip = in->host->ready[k].trip;
     if (l->kind == GN_LAUNCH_COPY) return NULL;
-    const gn_cuda_code *c = &in->kernels[l->kernel];
+    const gn_cuda_code *c = &in->code->kernels[l->kernel];
     if (c->per_block < 1 || !c->function) GN_FAIL(GN_ERR_INTERNAL, "%s: kernel %d has no code", a->name, l->kernel);
     in->ready[k].blocks = trip / c->per_block + (trip % c->per_block != 0);
     if (in->ready[k].blocks > INT_MAX)
@@ -232,14 +259,12 @@ static gn_status *count_blocks(gn_cuda_instance *in, int k)
     return NULL;
 }
 
-static gn_status *make_tables(gn_cuda_instance *in)
+static gn_status *make_launches(gn_cuda_instance *in)
 {
     const gn_artifact *a = in->host->artifact;
     void *block;
     int64_t values = 0;
     for (int k = 0; k < a->n_launches; k++) values += a->launches[k].n_buf + a->launches[k].n_sym;
-    GN_TRY(gn_block_zeroed(a->n_slots, sizeof *in->at, "addresses", &block));
-    in->at = block;
     GN_TRY(gn_block_zeroed(a->n_launches, sizeof *in->ready, "launches", &block));
     in->ready = block;
     _Static_assert(sizeof(void *) == sizeof(uint64_t), "one block holds both");
@@ -259,7 +284,87 @@ static gn_status *make_tables(gn_cuda_instance *in)
     return NULL;
 }
 
-gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_code *kernels,
+/* Programs in one kernel -------------------------------------------------------------------------------------------- */
+
+/* Blocks that launch k could use at once. */
+static int64_t blocks_of(const gn_cuda_instance *in, int k)
+{
+    const gn_ready *r = &in->host->ready[k];
+    bool copies = in->host->artifact->launches[k].kind == GN_LAUNCH_COPY;
+    int64_t n = copies ? r->sym[0] / 4 + r->sym[0] % 4 : r->trip, each = in->code->whole->per_block[k];
+    return n / each + (n % each != 0);
+}
+
+/* Before which launches the grid meets: those that touch what one since the last meeting has written, or write what it touches.
+ * Launches in between run side by side, one beginning at the block where the last one ends.  As many blocks as keep the
+ * widest of these stretches busy: meeting costs more the more they are. */
+static void plan_turns(gn_cuda_instance *in)
+{
+    const gn_artifact *a = in->host->artifact;
+    int64_t wide = 0, widest = 1, most = in->code->whole->resident;
+    int since = 0;
+    for (int k = 0; k < a->n_launches; k++) {
+        bool meet = false, runs = blocks_of(in, k) > 0;
+        for (int j = since; j < k && runs && !meet; j++) meet = (in->turn[j] & 1) && gn_launches_meet(in->host, j, k);
+        if (meet) {
+            since = k;
+            wide = 0;
+        }
+        in->turn[k] = (uint64_t)meet << 1 | (uint64_t)runs;
+        if (wide < most) wide += blocks_of(in, k);
+        if (wide > widest) widest = wide;
+    }
+    in->whole.blocks = widest < most ? widest : most;
+    int64_t first = 0;
+    for (int k = 0; k < a->n_launches; k++) {
+        if (in->turn[k] & 2) first = 0;
+        in->turn[k] |= (uint64_t)first << 2;
+        first = (first + blocks_of(in, k) % in->whole.blocks) % in->whole.blocks;
+    }
+}
+
+/* The word that blocks meet at, 0 before the first launch; each launch leaves it such that the next can go on. */
+static gn_status *make_gate(gn_cuda_memory *m)
+{
+    static const uint32_t zero = 0;
+    if (m->gate) return NULL;
+    GN_TRY(gn_cuda_alloc(m->device, sizeof zero, "where blocks meet", &m->gate));
+    return gn_cuda_upload(m->device, m->gate, &zero, sizeof zero);
+}
+
+static gn_status *make_whole(gn_cuda_instance *in)
+{
+    const gn_artifact *a = in->host->artifact;
+    void *block;
+    int copies = 0;
+    GN_TRY(make_gate(in->memory));
+    GN_TRY(gn_block_zeroed(a->n_slots, sizeof *in->number, "numbers", &block));
+    in->number = block;
+    int used = gn_artifact_used(a, in->number);
+    for (int k = 0; k < a->n_launches; k++) copies += a->launches[k].kind == GN_LAUNCH_COPY;
+    int64_t n = (int64_t)used + a->n_syms + copies + a->n_launches + 1;
+    GN_TRY(gn_block_zeroed(2 * n, sizeof(uint64_t), "arguments", &in->operands));
+    uint64_t *value = in->operands, *next = value + used;
+    in->whole = (ready){.value = value, .argument = (void **)(void *)(value + n)};
+    for (int64_t i = 0; i < n; i++) in->whole.argument[i] = &value[i];
+    for (int s = 0; s < a->n_syms; s++) *next++ = (uint64_t)in->host->sym[s];
+    for (int k = 0; k < a->n_launches; k++)
+        if (a->launches[k].kind == GN_LAUNCH_COPY) *next++ = (uint64_t)in->host->ready[k].sym[0];
+    in->turn = next;
+    plan_turns(in);
+    next[a->n_launches] = in->memory->gate;
+    return NULL;
+}
+
+static gn_status *make_tables(gn_cuda_instance *in)
+{
+    void *block;
+    GN_TRY(gn_block_zeroed(in->host->artifact->n_slots, sizeof *in->at, "addresses", &block));
+    in->at = block;
+    return in->code->whole ? make_whole(in) : make_launches(in);
+}
+
+gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_program *code,
                                 gn_cuda_instance **out)
 {
     void *block;
@@ -268,7 +373,7 @@ gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, cons
     gn_cuda_instance *in = block;
     in->memory = m;
     in->host = host;
-    in->kernels = kernels;
+    in->code = code;
     gn_status *s = make_tables(in);
     if (!s) s = find_addresses(in);
     if (s) {
@@ -279,12 +384,50 @@ gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, cons
     return NULL;
 }
 
+/* What a graph of the launches as they are now does. */
+static gn_status *describe_work(const gn_cuda_instance *in, gn_cuda_work **out)
+{
+    const gn_artifact *a = in->host->artifact;
+    int64_t words = 0;
+    for (int k = 0; k < a->n_launches; k++) words += 4 + a->launches[k].n_buf + a->launches[k].n_sym;
+    GN_TRY(gn_cuda_work_new(words, out));
+    gn_cuda_work *w = *out;
+    for (int k = 0; k < a->n_launches; k++) {
+        const gn_launch *l = &a->launches[k];
+        const ready *r = &in->ready[k];
+        bool copies = l->kind == GN_LAUNCH_COPY;
+        int64_t bytes = copies ? in->host->ready[k].sym[0] : 0;
+        if (copies ? bytes == 0 || r->value[0] == r->value[1] : r->blocks == 0) continue;
+        int n = copies ? 2 : l->n_buf + l->n_sym;
+        uint64_t *to = w->word + w->n;
+        to[0] = copies ? 0 : (uint64_t)(uintptr_t)in->code->kernels[l->kernel].function;
+        to[1] = (uint64_t)(copies ? bytes : r->blocks);
+        to[2] = (uint64_t)n;
+        memcpy(to + 3, r->value, (size_t)n * sizeof *to);
+        w->n += 3 + n;
+        w->nodes++;
+    }
+    return NULL;
+}
+
+static void keep_graph(gn_cuda_instance *in)
+{
+    if (in->graph && !in->stale) {
+        in->work->graph = in->graph;
+        gn_cuda_keep_put(&in->memory->keep, in->work);
+    } else {
+        gn_cuda_graph_free(in->graph);
+        gn_block_free(in->work);
+    }
+}
+
 void gn_cuda_instance_free(gn_cuda_instance *in)
 {
     if (!in) return;
-    gn_cuda_graph_free(in->graph);
+    keep_graph(in);
     release_all(in, in->held);
     gn_block_free(in->operands);
+    gn_block_free(in->number);
     gn_block_free(in->ready);
     gn_block_free(in->at);
     gn_block_free(in);
@@ -300,7 +443,7 @@ static gn_status *launch(gn_cuda_instance *in, int k)
     gn_cuda_device *d = in->memory->device;
     if (l->kind == GN_LAUNCH_COPY) return gn_cuda_copy(d, r->value[0], r->value[1], in->host->ready[k].sym[0]);
     if (r->blocks == 0) return NULL;
-    const gn_cuda_code *c = &in->kernels[l->kernel];
+    const gn_cuda_code *c = &in->code->kernels[l->kernel];
     return gn_status_annotate(gn_cuda_launch(d, c->function, r->blocks, c->threads, r->argument), "%s: launch %d, %s",
                               a->name, k, l->name);
 }
@@ -309,6 +452,24 @@ static gn_status *run_launches(gn_cuda_instance *in)
 {
     for (int k = 0; k < in->host->artifact->n_launches; k++) GN_TRY(launch(in, k));
     return NULL;
+}
+
+static gn_status *launch_whole(gn_cuda_instance *in)
+{
+    const gn_cuda_whole_code *w = in->code->whole;
+    gn_status *s =
+        gn_cuda_launch_together(in->memory->device, w->function, in->whole.blocks, w->threads, in->whole.argument);
+    return gn_status_annotate(s, "%s, in one kernel", in->host->artifact->name);
+}
+
+/* Launch k alone: the others have no turn. */
+static gn_status *launch_phase(gn_cuda_instance *in, int k)
+{
+    for (int j = 0; j < in->host->artifact->n_launches; j++) in->turn[j] = 0;
+    in->turn[k] = blocks_of(in, k) > 0;
+    gn_status *s = launch_whole(in);
+    plan_turns(in);
+    return s;
 }
 
 static gn_status *record(gn_cuda_instance *in)
@@ -322,13 +483,26 @@ static gn_status *record(gn_cuda_instance *in)
     return s;
 }
 
+/* One that was kept of an instance like this, or recorded; what was recorded before is updated. */
+static gn_status *find_graph(gn_cuda_instance *in)
+{
+    bool same = false;
+    gn_block_free(in->work);
+    in->work = NULL;
+    GN_TRY(describe_work(in, &in->work));
+    if (!in->graph) in->graph = gn_cuda_keep_take(&in->memory->keep, in->work, &same);
+    in->stale = !same;
+    return same ? NULL : record(in);
+}
+
 void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay) { in->replay = replay; }
 
 gn_status *gn_cuda_instance_run(gn_cuda_instance *in)
 {
     if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
+    if (in->code->whole) return launch_whole(in);
     if (!in->replay) return run_launches(in);
-    if (!in->graph || in->stale) GN_TRY(record(in));
+    if (!in->graph || in->stale) GN_TRY(find_graph(in));
     return gn_cuda_graph_run(in->graph);
 }
 
@@ -339,7 +513,7 @@ gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns)
     for (int k = 0; k < in->host->artifact->n_launches; k++) {
         float ms = 0;
         GN_TRY(gn_cuda_mark(d, 0));
-        GN_TRY(launch(in, k));
+        GN_TRY(in->code->whole ? launch_phase(in, k) : launch(in, k));
         GN_TRY(gn_cuda_mark(d, 1));
         GN_TRY(gn_cuda_between(d, &ms));
         ns[k] += (int64_t)((double)ms * 1e6);

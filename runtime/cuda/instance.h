@@ -28,7 +28,13 @@ GN_NODISCARD gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host);
 GN_NODISCARD gn_status *gn_cuda_memory_hold(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what);
 void gn_cuda_memory_drop(gn_cuda_memory *m, const void *host);
 
-/* For gn_artifact.remote; an artifact's remote_code is then a gn_cuda_code [n_code]. Alive as long as m. */
+/* Recorded graphs of instances that were freed are kept for others of the same shapes, under a cap in bytes, by estimate
+ * (keep.h): another cap, and how many there are.  0: none is kept. */
+void gn_cuda_memory_limit_graphs(gn_cuda_memory *m, int64_t bytes);
+int gn_cuda_memory_graphs(const gn_cuda_memory *m, int64_t *bytes);
+void gn_cuda_memory_forget_graphs(gn_cuda_memory *m); /* before a module is freed that some may launch kernels of */
+
+/* For gn_artifact.remote; an artifact's remote_code is then a gn_cuda_program. Alive as long as m. */
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m);
 
 /* Instances --------------------------------------------------------------------------------------------------------- */
@@ -39,17 +45,32 @@ typedef struct gn_cuda_code { /* compiled, by its number in the artifact */
     int64_t per_block; /* iterations of the THREAD loop that a block runs */
 } gn_cuda_code;
 
+/* All launches of a program in one kernel, phases of it that all blocks go through together. */
+typedef struct gn_cuda_whole_code {
+    void *function;
+    int threads;              /* of a block */
+    int64_t resident;         /* blocks that the device runs at once */
+    const int64_t *per_block; /* [n_launches] iterations that a block takes at a time; of a copy: words of 4 bytes */
+} gn_cuda_whole_code;
+
+typedef struct gn_cuda_program {     /* an artifact's remote_code */
+    const gn_cuda_code *kernels;     /* [n_code]; NULL where there is a whole */
+    const gn_cuda_whole_code *whole; /* NULL: launch by launch */
+} gn_cuda_program;
+
 typedef struct gn_cuda_instance gn_cuda_instance;
 
-/* `host` and `kernels` [n_code of its artifact] are borrowed.  Copies to the device what launches read and is not there yet.
- * A kernel's arguments are the addresses of its buffers, then its symbols, as 64-bit integers.
+/* `host` and `code` are borrowed.  Copies to the device what launches read and is not there yet.
+ * A kernel's arguments are the addresses of its buffers, then its symbols, as 64-bit integers.  Those of a whole: the addresses
+ * of the slots that launches use (gn_artifact_used), all symbols, the bytes of each copy, the turn of each launch (what of that
+ * form is in codegen/cuda.h), and the address of the word that its blocks meet at.
  * GN_ERR_NOMEM says what takes how much and what is free. */
-GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_code *kernels,
+GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_program *code,
                                              gn_cuda_instance **out);
 /* Shadows that no other instance uses end with it: fetch states that were trained before. NULL is fine. */
 void gn_cuda_instance_free(gn_cuda_instance *in);
 
-/* With `replay` the first run is recorded, and that and every later one is one call of the driver. */
+/* With `replay` the first run is recorded, and that and every later one is one call of the driver.  A whole is one anyway. */
 void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay);
 /* Puts one run on the device's stream, and does not wait for it. */
 GN_NODISCARD gn_status *gn_cuda_instance_run(gn_cuda_instance *in);

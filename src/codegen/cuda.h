@@ -55,6 +55,39 @@ GN_NODISCARD gn_status *gn_cuda_object_pack(int n, int arch, const gn_cuda_geome
 /* PTX of n kernels, appended. */
 GN_NODISCARD gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, gn_buf *out);
 
+/* A program in one kernel ----------------------------------------------------------------------------------------------
+ *
+ * Its launches are phases that all blocks of a cooperative launch go through in order, each taking its part.  Whether blocks
+ * wait for each other before a phase is an argument, since that depends on where temporaries lie.  Arguments: addresses of
+ * `n_buffers` buffers, then `n_values` 64-bit integers, then one for each phase, its turn (GN_CUDA_TURN), then the address of a
+ * 32-bit word that was 0 before the first launch, and is the kernel's own. */
+
+typedef struct gn_cuda_phase {
+    const kir_kernel *kernel; /* NULL: copies as many bytes as value sym[0] says from buf[1] to buf[0] */
+    const char *origin;       /* as of gn_cuda_kernel */
+    int same;                 /* an earlier phase whose kernel differs in names alone; its own number: none */
+    const int *buf, *sym;     /* of the kernel's buffers and symbols: which of the buffers and values */
+} gn_cuda_phase;
+
+typedef struct gn_cuda_whole {
+    int n, n_buffers, n_values;
+    const gn_cuda_phase *phase; /* [n] */
+} gn_cuda_whole;
+
+enum { GN_CUDA_MOST_ARGUMENTS = 512 }; /* 4 KB, what every driver takes */
+
+/* Does it run; do all blocks meet before; which block takes its first part. */
+#define GN_CUDA_TURN(run, meet, first) ((int64_t)(first) << 2 | (int64_t)(meet) << 1 | (int64_t)(run))
+
+/* How phases run: [n]; `threads` are those of the kernel, `per_block` groups of them take part at a time.  GN_ERR_BACKEND: too many
+ * arguments, or a kernel that no phase can be, with its name and the reason. */
+GN_NODISCARD gn_status *gn_cuda_whole_geometry(gn_arena *a, const gn_cuda_whole *w, gn_cuda_geometry *phases);
+/* The program's text, appended; geometry [1 + n]: of the kernel, gn_kernel_0, and of each phase. */
+GN_NODISCARD gn_status *gn_cuda_whole_source(const gn_cuda_whole *w, gn_buf *out, gn_cuda_geometry *geometry);
+/* An object as of gn_cuda_object, whose kernels are those 1 + n; the phases' can be asked for their geometry alone. */
+GN_NODISCARD gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, gn_code_object *out);
+GN_NODISCARD gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, gn_buf *out);
+
 typedef struct gn_cuda_view { /* into an object, which must outlive it */
     int n;
     int arch;

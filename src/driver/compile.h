@@ -25,7 +25,9 @@ typedef struct gn_compiled {
     lowered *low;
     int n_kernels;
     const kir_kernel **kernels;
-    gn_artifact *artifact; /* its code is set by gn_compile_code */
+    gn_artifact *artifact;             /* its code is set by gn_compile_code */
+    const struct gn_cuda_whole *whole; /* for a GPU: it is compiled to one kernel (whole.h); NULL: launch by launch */
+    const char *whole_why;             /* why, or why not; NULL: nobody has asked */
     double pass_ms, lower_ms;
 } gn_compiled;
 

@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "cache/cache.h"
 #include "driver/code_id.h"
+#include "driver/whole.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,10 +14,11 @@
  * of a second, so that several threads end together and no kernel waits behind others that take long. */
 enum { PER_OBJECT = 24, WORK = 260, MAX_THREADS = 64 };
 
-typedef struct part { /* kernels of one object */
+typedef struct part {           /* kernels of one object, or a program in one kernel */
+    const gn_compiled *program; /* NULL: kernels */
     const kir_kernel *kernels[PER_OBJECT];
     const char *text[PER_OBJECT];
-    int n;
+    int n, distinct;   /* distinct: kernels that are compiled */
     uint32_t work;     /* instructions */
     const char *parts; /* of its key */
     gn_key key;
@@ -39,8 +41,22 @@ typedef struct job {
 
 /* Equal kernels of a program share code.  Those of other programs are in objects of their own, which do not depend on what
  * else a model was compiled for: inference finds what training kept. */
-static void divide(job *j, const gn_compiled *c, gn_cuda_place *place)
+static void divide(job *j, const gn_compiled *c, gn_cuda_place *place, int *whole)
 {
+    *whole = -1;
+    if (c->whole) {
+        part one = {.program = c};
+        *whole = (int)j->parts.n;
+        for (int k = 0; k < c->artifact->n_launches; k++) {
+            const gn_launch *l = &c->artifact->launches[k];
+            if (l->kind == GN_LAUNCH_KERNEL) place[l->kernel] = (gn_cuda_place){*whole, 1 + k};
+            if (!c->whole->phase[k].kernel || c->whole->phase[k].same != k) continue;
+            one.work += c->whole->phase[k].kernel->insts.n;
+            one.distinct++;
+        }
+        GN_PUSH(j->arena, j->parts, one);
+        return;
+    }
     gn_map seen;
     gn_map_init(&seen, j->arena);
     bool fresh = true;
@@ -63,15 +79,34 @@ static void divide(job *j, const gn_compiled *c, gn_cuda_place *place)
         place[k] = (gn_cuda_place){(int)j->parts.n - 1, p->n};
         p->text[p->n] = text;
         p->kernels[p->n++] = c->kernels[k];
+        p->distinct = p->n;
     }
+}
+
+/* The text of a program in one kernel but for names: its kernels', and what they are called with. */
+static const char *text_of_whole(gn_arena *a, const gn_cuda_whole *w)
+{
+    gn_buf b = {.arena = a};
+    gn_buf_printf(&b, "%d %d", w->n_buffers, w->n_values);
+    for (int k = 0; k < w->n; k++) {
+        const gn_cuda_phase *p = &w->phase[k];
+        uint32_t buffers = p->kernel ? p->kernel->buffers.n : 2, syms = p->kernel ? p->kernel->syms.n : 1;
+        gn_buf_printf(&b, "\nphase %d", p->same);
+        for (uint32_t i = 0; i < buffers; i++) gn_buf_printf(&b, " b%d", p->buf[i]);
+        for (uint32_t i = 0; i < syms; i++) gn_buf_printf(&b, " n%d", p->sym[i]);
+        gn_buf_printf(&b, "\n%s", !p->kernel ? "copy" : p->same == k ? gn_canonical_kernel(a, p->kernel) : "");
+    }
+    return b.p;
 }
 
 /* NVRTC's version is not in it: to ask for it is to load 100 MB, and what another one made runs as well. */
 static void make_key(job *j, part *p)
 {
     gn_buf b = {.arena = j->arena};
-    gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d\nkernels", GNNC_VERSION, gn_code_id, j->arch);
-    for (int k = 0; k < p->n; k++) {
+    if (p->program) p->text[0] = text_of_whole(j->arena, p->program->whole);
+    gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d\n%s", GNNC_VERSION, gn_code_id, j->arch,
+                  p->program ? "whole" : "kernels");
+    for (int k = 0; k < (p->program ? 1 : p->n); k++) {
         unsigned char digest[GN_SHA256_BYTES];
         char hex[GN_SHA256_HEX + 1];
         gn_sha256_of(p->text[k], strlen(p->text[k]), digest);
@@ -85,15 +120,18 @@ static void make_key(job *j, part *p)
 
 /* Compiling ----------------------------------------------------------------------------------------------------------- */
 
+static const char *name_of(const part *p) { return p->program ? p->program->artifact->name : p->kernels[0]->name; }
+
 static bool look_up(job *j, int k)
 {
+    const part *p = &j->parts.p[k];
+    int entries = p->program ? 1 + p->program->whole->n : p->n;
     gn_code_object *o = &j->out->objects[k];
     gn_cuda_view view;
     if (!j->opt->cache) return false;
-    if (!gn_cache_get(j->opt->cache, &j->parts.p[k].key, j->parts.p[k].kernels[0]->name, &o->bytes, &o->n))
-        return false;
+    if (!gn_cache_get(j->opt->cache, &p->key, name_of(p), &o->bytes, &o->n)) return false;
     gn_status *s = gn_cuda_object_view(o, &view);
-    if (!s && view.n == j->parts.p[k].n && view.arch == j->arch) return true;
+    if (!s && view.n == entries && view.arch == j->arch) return true;
     gn_status_free(s);
     free(o->bytes);
     *o = (gn_code_object){0};
@@ -105,9 +143,11 @@ static void *worker(void *arg)
     job *j = arg;
     for (int i; (i = atomic_fetch_add(&j->next, 1)) < (int)j->parts.n;) {
         int k = j->order[i];
-        if (!j->out->objects[k].bytes)
-            j->error[k] =
-                j->maker.make(j->maker.ctx, j->parts.p[k].n, j->parts.p[k].kernels, j->arch, &j->out->objects[k]);
+        const part *p = &j->parts.p[k];
+        gn_code_object *o = &j->out->objects[k];
+        if (o->bytes) continue;
+        j->error[k] = p->program ? j->maker.whole(j->maker.ctx, p->program->whole, j->arch, o)
+                                 : j->maker.make(j->maker.ctx, p->n, p->kernels, j->arch, o);
     }
     return NULL;
 }
@@ -156,11 +196,10 @@ static gn_status *make_objects(job *j)
     for (uint32_t k = 0; k < j->parts.n; k++) {
         make_key(j, &j->parts.p[k]);
         found[k] = look_up(j, (int)k);
-        r->distinct += j->parts.p[k].n;
-        *(found[k] ? &r->hits : &r->misses) += j->parts.p[k].n;
+        r->distinct += j->parts.p[k].distinct;
+        *(found[k] ? &r->hits : &r->misses) += j->parts.p[k].distinct;
         missing += !found[k];
-        if (!found[k] && j->opt->cache)
-            gn_cache_explain(j->opt->cache, j->parts.p[k].kernels[0]->name, j->parts.p[k].parts);
+        if (!found[k] && j->opt->cache) gn_cache_explain(j->opt->cache, name_of(&j->parts.p[k]), j->parts.p[k].parts);
     }
     if (!missing) return NULL;
     order_parts(j);
@@ -178,18 +217,25 @@ static gn_status *by_nvrtc(void *ctx, int n, const kir_kernel *const *kernels, i
     return gn_cuda_object(n, kernels, arch, out);
 }
 
+static gn_status *whole_by_nvrtc(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out)
+{
+    (void)ctx;
+    return gn_cuda_whole_object(w, arch, out);
+}
+
 gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch, const gn_codegen_options *opt,
                            const gn_cuda_maker *maker, gn_cuda_objects *out, gn_code_report *report)
 {
     double t0 = gn_now_ms();
     job j = {.arena = a, .arch = arch, .opt = opt, .out = out, .report = report};
-    j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc, NULL};
+    j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc, whole_by_nvrtc, NULL};
     *out = (gn_cuda_objects){.n_programs = n, .place = GN_NEW_N(a, gn_cuda_place *, n + 1)};
+    out->whole = GN_NEW_N(a, int, n + 1);
     *report = (gn_code_report){0};
     for (int p = 0; p < n; p++) {
         report->kernels += programs[p]->n_kernels;
         out->place[p] = GN_NEW_N(a, gn_cuda_place, programs[p]->n_kernels + 1);
-        divide(&j, programs[p], out->place[p]);
+        divide(&j, programs[p], out->place[p], &out->whole[p]);
     }
     out->n_objects = (int)j.parts.n;
     out->objects = GN_NEW_N(a, gn_code_object, j.parts.n + 1);

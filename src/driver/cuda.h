@@ -5,7 +5,8 @@
 #include "codegen/cuda.h"
 #include "driver/compile.h"
 
-/* Kernel k of program p is gn_kernel_<place[p][k].kernel> of objects[place[p][k].object]. */
+/* Kernel k of program p is gn_kernel_<place[p][k].kernel> of objects[place[p][k].object].  A program in one kernel is
+ * gn_kernel_0 of objects[whole[p]]; its kernels' places are those of their phases, of which an object tells the geometry. */
 typedef struct gn_cuda_place {
     int object, kernel;
 } gn_cuda_place;
@@ -14,17 +15,19 @@ typedef struct gn_cuda_objects {
     int n_objects, n_programs;
     gn_code_object *objects; /* gn_cuda_object_view reads them */
     gn_cuda_place **place;   /* in the arena */
+    int *whole;              /* [n_programs] -1: launch by launch */
 } gn_cuda_objects;
 
 /* Who makes an object of kernels; called on several threads at once. */
 typedef struct gn_cuda_maker {
     gn_status *(*make)(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out);
+    gn_status *(*whole)(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out);
     void *ctx;
 } gn_cuda_maker;
 
 /* Kernels of a program go to NVRTC a few at a time, a program of NVRTC each, on several threads: that is faster than all at
  * once and than each alone.  How they are divided depends on the kernels alone, not on threads or other programs.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not
- * loaded.  The programs have been compiled for gn_cuda_limits.  `maker`: instead of NVRTC; may be NULL.  GN_ERR_BACKEND
+ * loaded.  A program that is to be one kernel (whole.h) is a program of NVRTC, and cannot be divided.  The programs have been compiled for gn_cuda_limits.  `maker`: instead of NVRTC; may be NULL.  GN_ERR_BACKEND
  * without NVRTC.  Free with gn_cuda_objects_free, on failure too. */
 GN_NODISCARD gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch,
                                         const gn_codegen_options *opt, const gn_cuda_maker *maker, gn_cuda_objects *out,

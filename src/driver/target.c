@@ -62,9 +62,9 @@ gn_status *gn_target_open(const char *path, int ordinal, gn_target **out)
 void gn_target_close(gn_target *t)
 {
     if (!t) return;
+    gn_cuda_memory_free(t->memory); /* with graphs that launch what modules hold */
     for (int k = 0; k < t->n_modules; k++) gn_cuda_module_free(t->modules[k]);
     gn_block_free(t->modules);
-    gn_cuda_memory_free(t->memory);
     gn_cuda_device_close(t->device);
     gn_cuda_driver_close(t->driver);
     if (t->has_lock) pthread_mutex_destroy(&t->lock);
@@ -84,8 +84,15 @@ static gn_status *make_room(gn_target *t, int more)
     return NULL;
 }
 
-/* Kernels of one object: a module, and code[k] of each. */
-static gn_status *load(gn_target *t, const gn_code_object *object, gn_target_code *out, gn_cuda_code *code)
+static bool is_whole(const gn_cuda_objects *o, int object)
+{
+    for (int p = 0; p < o->n_programs; p++)
+        if (o->whole[p] == object) return true;
+    return false;
+}
+
+/* Kernels of one object: a module, and code[k] of each; of a program in one kernel that one alone has a function. */
+static gn_status *load(gn_target *t, const gn_code_object *object, bool whole, gn_target_code *out, gn_cuda_code *code)
 {
     gn_cuda_view v;
     gn_cuda_module *m;
@@ -100,7 +107,7 @@ static gn_status *load(gn_target *t, const gn_code_object *object, gn_target_cod
         (void)snprintf(name, sizeof name, "gn_kernel_%d", k);
         gn_cuda_view_kernel(&v, k, &g, &u);
         code[k] = (gn_cuda_code){.threads = g.threads, .per_block = g.per_block};
-        GN_TRY(gn_cuda_module_function(m, name, &code[k].function));
+        if (k == 0 || !whole) GN_TRY(gn_cuda_module_function(m, name, &code[k].function));
     }
     return NULL;
 }
@@ -108,36 +115,61 @@ static gn_status *load(gn_target *t, const gn_code_object *object, gn_target_cod
 static gn_status *load_each(gn_target *t, const gn_cuda_objects *o, gn_target_code *out, gn_cuda_code **code)
 {
     GN_TRY(make_room(t, o->n_objects));
-    for (int k = 0; k < o->n_objects; k++) GN_TRY(load(t, &o->objects[k], out, code[k]));
+    for (int k = 0; k < o->n_objects; k++) GN_TRY(load(t, &o->objects[k], is_whole(o, k), out, code[k]));
     return NULL;
+}
+
+typedef struct program { /* in the arena */
+    gn_cuda_program code;
+    gn_cuda_code *kernels;
+    gn_cuda_whole_code whole;
+    int64_t *per_block;
+    int object; /* of the whole; -1: launch by launch */
+} program;
+
+/* Of the program's kernels; of one that is one kernel, from entry 0 of its object, and its phases from those after it. */
+static gn_status *make_program(gn_target *t, const gn_compiled *c, const gn_cuda_place *place,
+                               gn_cuda_code *const *code, program *out)
+{
+    gn_cuda_whole_code *w = &out->whole;
+    c->artifact->remote = t->remote;
+    c->artifact->remote_code = &out->code;
+    out->code = out->object < 0 ? (gn_cuda_program){.kernels = out->kernels} : (gn_cuda_program){.whole = w};
+    for (int k = 0; k < c->n_kernels && out->object < 0; k++) out->kernels[k] = code[place[k].object][place[k].kernel];
+    if (out->object < 0) return NULL;
+    const gn_cuda_code *entry = code[out->object];
+    for (int k = 0; k < c->artifact->n_launches; k++) out->per_block[k] = entry[1 + k].per_block;
+    *w = (gn_cuda_whole_code){.function = entry->function, .threads = entry->threads, .per_block = out->per_block};
+    return gn_cuda_resident(t->device, w->function, w->threads, &w->resident);
 }
 
 static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, gn_compiled *const *programs,
                            gn_target_code *out)
 {
-    gn_cuda_code **code = GN_NEW_N(a, gn_cuda_code *, o->n_objects + 1), **of;
-    of = GN_NEW_N(a, gn_cuda_code *, o->n_programs + 1);
+    gn_cuda_code **code = GN_NEW_N(a, gn_cuda_code *, o->n_objects + 1);
+    program *of = GN_NEW_N(a, program, o->n_programs + 1);
     out->modules = GN_NEW_N(a, gn_cuda_module *, o->n_objects + 1);
     for (int k = 0; k < o->n_objects; k++) {
         gn_cuda_view v;
         GN_TRY(gn_cuda_object_view(&o->objects[k], &v));
         code[k] = GN_NEW_N(a, gn_cuda_code, v.n + 1);
     }
-    for (int p = 0; p < o->n_programs; p++) of[p] = GN_NEW_N(a, gn_cuda_code, programs[p]->n_kernels + 1);
+    for (int p = 0; p < o->n_programs; p++) {
+        of[p].object = o->whole[p];
+        of[p].kernels = GN_NEW_N(a, gn_cuda_code, programs[p]->n_kernels + 1);
+        of[p].per_block = GN_NEW_N(a, int64_t, programs[p]->artifact->n_launches + 1);
+    }
     gn_target_enter(t);
     gn_status *s = load_each(t, o, out, code);
+    for (int p = 0; p < o->n_programs && !s; p++) s = make_program(t, programs[p], o->place[p], code, &of[p]);
     gn_target_leave(t);
-    for (int p = 0; p < o->n_programs && !s; p++) {
-        for (int k = 0; k < programs[p]->n_kernels; k++) of[p][k] = code[o->place[p][k].object][o->place[p][k].kernel];
-        programs[p]->artifact->remote = t->remote;
-        programs[p]->artifact->remote_code = of[p];
-    }
     return s;
 }
 
 void gn_target_unload(gn_target *t, gn_target_code *c)
 {
     gn_target_enter(t);
+    if (c->n) gn_cuda_memory_forget_graphs(t->memory); /* some may launch what is in it */
     for (int k = 0; k < c->n; k++) {
         int at = 0;
         while (at < t->n_modules && t->modules[at] != c->modules[k]) at++;

@@ -11,8 +11,6 @@
     X("recover")                                                                                                       \
     X("restrict_rows")                                                                                                 \
     X("sparse-features")                                                                                               \
-    X("dense-once")                                                                                                    \
-    X("keep-rows")                                                                                                     \
     X("hoist")                                                                                                         \
     X("fuse")                                                                                                          \
     X("recompute")                                                                                                     \

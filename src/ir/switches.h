@@ -11,9 +11,7 @@
 /*      id        name               what is done with it                                                               */
 #define GN_DECISIONS(X)                                                                                                \
     X(SPARSE, "sparse-features", "features with few non-zeros are kept and read as a sparse matrix")                   \
-    X(DENSE_ONCE, "dense-once", "sums of sparse features over few rows are computed once and kept dense")              \
     X(HOIST, "hoist", "what depends on graph and data alone is computed once, before the first run")                   \
-    X(KEEP_ROWS, "keep-rows", "picked rows of features that never change are kept one after another")                  \
     X(FUSE, "fuse", "values over the same rows are computed in one loop")                                              \
     X(RECOMPUTE, "recompute", "edge values, views and scalars are computed again where they are read")                 \
     X(SHARE_EDGES, "share-edge-work", "a sum over edges joins the loop that does most of its work already")            \
@@ -43,7 +41,8 @@
     X(SHARE_ARENA, "share-arena",                                                                                      \
       "programs share the memory of temporaries; what no kernel reads of graph and data is freed")                     \
     X(ROW_BLOCKS, "row-blocks", "work that a row alone waits for is done step by step for several rows")               \
-    X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")
+    X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")                                \
+    X(ONE_KERNEL, "one-kernel", "a device runs a program of little work in one kernel, where a mode folds launches")
 
 typedef enum gn_decision {
 #define X(id, name, doc) GN_DO_##id,

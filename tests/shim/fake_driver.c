@@ -63,7 +63,7 @@ API(cuDeviceGetAttribute, int *value, int attribute, int device)
 {
     (void)device;
     ENTER();
-    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 4;
+    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 95 ? fake.cooperative : MULTIPROCESSORS;
     return OK;
 }
 
@@ -209,5 +209,14 @@ API(cuModuleGetFunction, void **function, void *module, const char *name)
     o->kernel = kernel;
     o->module = m;
     *function = o;
+    return OK;
+}
+
+API(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, void *function, int threads, size_t shared)
+{
+    ENTER();
+    IN_CONTEXT();
+    if (!fake_find(function, FUNCTION, "a function that is none")) return INVALID_HANDLE;
+    *blocks = threads >= 1 && threads <= 1024 && !shared;
     return OK;
 }

@@ -9,14 +9,16 @@ typedef int fake_alive_fn(void);                 /* allocations, streams, events
 typedef const char *fake_fault_fn(void);         /* what the driver was misused for first; NULL: nothing */
 typedef void fake_devices_fn(int n, unsigned long long bytes); /* how many there are, and the memory of each */
 
+typedef void fake_cooperates_fn(int does); /* whether devices launch blocks that wait for each other */
+
 /* What runs kernels.  The image of a module is a fake_image: its hooks are called with what they are for. */
 typedef struct fake_image {
     char magic[8]; /* "fakegpu" */
     void *code;
     int (*find)(void *code, const char *name); /* the kernel's number; -1: there is none */
     int (*arguments)(void *code, int kernel);
-    int (*launch)(void *code, int kernel, unsigned blocks, unsigned threads,
-                  const unsigned long long *value); /* a CUresult */
+    int (*launch)(void *code, int kernel, unsigned blocks, unsigned threads, int together,
+                  const unsigned long long *value); /* a CUresult; together: a cooperative launch */
 } fake_image;
 
 #endif

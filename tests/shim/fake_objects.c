@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-fake_state fake = {.devices = 1, .total = (size_t)1 << 30};
+fake_state fake = {.devices = 1, .total = (size_t)1 << 30, .cooperative = 1};
 
 static char fault[256];
 static const char *fail_function;
@@ -89,6 +89,9 @@ EXPORT void fake_devices(int n, unsigned long long bytes)
     fake.devices = n;
     fake.total = (size_t)bytes;
 }
+
+EXPORT void fake_cooperates(int does);
+EXPORT void fake_cooperates(int does) { fake.cooperative = does; }
 
 int fake_ordered(const char *function)
 {

@@ -20,9 +20,12 @@ enum {
     INVALID_CONTEXT = 201,
     INVALID_HANDLE = 400,
     NOT_FOUND = 500,
+    TOO_MANY_BLOCKS = 720,
     CAPTURE_UNSUPPORTED = 900,
     GRAPH_UPDATE_FAILURE = 910,
 };
+
+enum { MULTIPROCESSORS = 4 }; /* each holds one block of up to 1024 threads */
 
 typedef enum fake_kind { MEMORY, PINNED, STREAM, EVENT, MODULE, FUNCTION, GRAPH, EXEC } fake_kind;
 
@@ -49,6 +52,7 @@ struct fake_node { /* of a graph */
     size_t bytes;
     fake_object *function;
     unsigned blocks, threads;
+    int together; /* a cooperative launch */
     unsigned long long value[512];
     int n;
 };
@@ -57,6 +61,7 @@ typedef struct fake_state {
     fake_object *objects;
     int devices, contexts, pushed; /* contexts that are held; how often one was made current */
     size_t total, used;            /* bytes of a device */
+    int cooperative;               /* its blocks can wait for each other */
 } fake_state;
 extern fake_state fake;
 

@@ -15,23 +15,29 @@ static int find(void *code, const char *name)
 static int arguments(void *code, int k)
 {
     const fake_module *m = code;
-    return m->n_buffers[k] + m->n_syms[k];
+    return m->n_buffers[k] + m->n_syms[k] + m->whole;
 }
 
-static int launch(void *code, int k, unsigned blocks, unsigned threads, const unsigned long long *value)
+static int says(gn_status *s)
 {
-    fake_module *m = code;
-    void *buffer[256];
-    int64_t sym[256];
-    const gn_cuda_geometry *g = cuda_host_geometry(m->host, k);
-    if ((int)threads != g->threads) return 1;
-    for (int b = 0; b < m->n_buffers[k]; b++) buffer[b] = (void *)(uintptr_t)value[b];
-    for (int s = 0; s < m->n_syms[k]; s++) sym[s] = (int64_t)value[m->n_buffers[k] + s];
-    gn_status *s = cuda_host_launch(m->host, k, buffer, NULL, sym, (int64_t)blocks * g->per_block, CUDA_SEEDED, 11);
     if (!s) return 0;
     fprintf(stderr, "%s\n", gn_status_message(s));
     gn_status_free(s);
     return GN_CUDA_ILLEGAL_ADDRESS;
+}
+
+static int launch(void *code, int k, unsigned blocks, unsigned threads, int together, const unsigned long long *value)
+{
+    fake_module *m = code;
+    void *buffer[GN_CUDA_MOST_ARGUMENTS];
+    int64_t sym[GN_CUDA_MOST_ARGUMENTS];
+    const gn_cuda_geometry *g = cuda_host_geometry(m->host, k);
+    if ((int)threads != g->threads || (together != 0) != m->whole) return 1;
+    for (int b = 0; b < m->n_buffers[k]; b++) buffer[b] = (void *)(uintptr_t)value[b];
+    for (int s = 0; s < m->n_syms[k]; s++) sym[s] = (int64_t)value[m->n_buffers[k] + s];
+    uint32_t *gate = m->whole ? (uint32_t *)(uintptr_t)value[m->n_buffers[k] + m->n_syms[k]] : NULL;
+    if (m->whole) return says(cuda_host_launch_whole(m->host, buffer, sym, gate, blocks, CUDA_SEEDED, m->runs++));
+    return says(cuda_host_launch(m->host, k, buffer, NULL, sym, (int64_t)blocks * g->per_block, CUDA_SEEDED, 11));
 }
 
 static fake_module *module_new(int n, const kir_kernel *const *kernels)
@@ -74,6 +80,33 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
     return s;
 }
 
+static fake_module *module_of_whole(const gn_cuda_whole *w)
+{
+    fake_module *m = calloc(1, sizeof *m);
+    m->n = 1;
+    m->whole = true;
+    m->n_buffers = calloc(1, sizeof *m->n_buffers);
+    m->n_syms = calloc(1, sizeof *m->n_syms);
+    m->n_buffers[0] = w->n_buffers;
+    m->n_syms[0] = w->n_values + w->n;
+    m->image = (fake_image){"fakegpu", m, find, arguments, launch};
+    return m;
+}
+
+static gn_status *make_whole(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out)
+{
+    fake_target *t = ctx;
+    gn_cuda_geometry *g = calloc((size_t)w->n + 1, sizeof *g);
+    pthread_mutex_lock(&t->lock);
+    fake_module *m = t->n_modules < FAKE_MODULES ? module_of_whole(w) : NULL;
+    gn_status *s = m ? cuda_host_whole(w, g, &m->host) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
+    if (m) t->module[t->n_modules++] = m;
+    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, g, &m->image, sizeof m->image, NULL, out);
+    pthread_mutex_unlock(&t->lock);
+    free(g);
+    return s;
+}
+
 void *fake_symbol(const fake_target *t, const char *name) { return dlsym(t->target->driver->library, name); }
 
 void fake_target_begin(fake_target *t)
@@ -85,7 +118,7 @@ void fake_target_begin(fake_target *t)
 void fake_target_equip(fake_target *t, gn_target *target)
 {
     t->target = target;
-    target->maker = (gn_cuda_maker){make, t};
+    target->maker = (gn_cuda_maker){make, make_whole, t};
 }
 
 gn_status *fake_target_open(fake_target *t)

@@ -15,7 +15,9 @@ typedef struct fake_module {
     fake_image image; /* first: what the driver loads */
     cuda_host *host;
     int n;
+    bool whole; /* a program in one kernel, of n_syms[0] integers */
     int *n_buffers, *n_syms;
+    uint64_t runs; /* of a whole: each in another order */
 } fake_module;
 
 typedef struct fake_target {

@@ -12,7 +12,7 @@ static int run(const fake_node *w)
         memcpy(w->to, w->from, w->bytes);
     } else {
         const fake_image *m = &w->function->image;
-        return m->launch(m->code, w->function->kernel, w->blocks, w->threads, w->value);
+        return m->launch(m->code, w->function->kernel, w->blocks, w->threads, w->together, w->value);
     }
     return OK;
 }
@@ -133,21 +133,38 @@ API(cuEventElapsedTime, float *ms, void *begin, void *end)
     return there ? OK : INVALID_HANDLE;
 }
 
-API(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra)
+static int launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
+                  void **arguments, int together)
 {
-    ENTER();
-    IN_CONTEXT();
     fake_object *f = fake_find(function, FUNCTION, "a function that is none");
     if (!f) return INVALID_HANDLE;
-    if (!grid_x || !block_x || block_x > 1024 || grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || shared ||
-        extra)
+    if (!grid[0] || !block[0] || block[0] > 1024 || grid[1] != 1 || grid[2] != 1 || block[1] != 1 || block[2] != 1 ||
+        shared)
         return INVALID_VALUE;
-    fake_node w = {.what = LAUNCH, .function = f, .blocks = grid_x, .threads = block_x};
+    fake_node w = {.what = LAUNCH, .function = f, .blocks = grid[0], .threads = block[0], .together = together};
     w.n = f->image.arguments(f->image.code, f->kernel);
     if (w.n < 0 || w.n > (int)(sizeof w.value / sizeof *w.value)) return INVALID_VALUE;
     for (int k = 0; k < w.n; k++) memcpy(&w.value[k], arguments[k], sizeof w.value[k]);
     return put(stream, &w);
+}
+
+API(cuLaunchKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra)
+{
+    const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
+    ENTER();
+    IN_CONTEXT();
+    return extra ? INVALID_VALUE : launch(function, grid, block, shared, stream, arguments, 0);
+}
+
+API(cuLaunchCooperativeKernel, void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments)
+{
+    const unsigned grid[] = {grid_x, grid_y, grid_z}, block[] = {block_x, block_y, block_z};
+    ENTER();
+    IN_CONTEXT();
+    if (!fake.cooperative || grid_x > MULTIPROCESSORS) return TOO_MANY_BLOCKS;
+    return launch(function, grid, block, shared, stream, arguments, 1);
 }
 
 /* Graphs ------------------------------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* links: codegen runtime ir base */
-/* sources: ../support/cuda_host.c */
+/* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 120 */
 /* Products of fragments: operands are rounded as cvt.rna.tf32.f32 rounds them, and elements lie in the lanes where the PTX ISA
  * says ("Matrix Fragments for mma.m16n8k8"), written out here once more. */

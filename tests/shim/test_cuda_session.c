@@ -1,5 +1,5 @@
 /* links: driver codegen passes frontend ir runtime base */
-/* sources: fake_target.c ../support/cuda_host.c */
+/* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 900 */
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
 #include "driver/session.h"
@@ -35,12 +35,16 @@ static gn_session_options options(gn_arena *a, const char *name, gn_mode mode, g
     return o;
 }
 
+/* In how many kernels a step runs is told by the tests that want to know. */
+static bool in_one_kernel;
+
 static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
 {
     gn_session *s;
     gn_fit fit;
     int64_t classes;
     GN_TRY(gn_session_new(a, o, &s));
+    in_one_kernel = s->build.step.code->whole && s->build.eval.code->whole;
     gn_status *status = gn_session_fit(s, 3, NULL, NULL, &fit);
     if (!status) status = gn_session_eval(s);
     if (!status) status = gn_session_fetch(s);
@@ -77,7 +81,7 @@ static void nothing_left(const watch *w)
     ck_assert_int_eq(w->alive(), 0);
 }
 
-static result on_device(const char *name, gn_mode mode)
+static result on_device(const char *name, gn_mode mode, gn_switches off)
 {
     gn_arena a;
     fake_target t;
@@ -86,6 +90,7 @@ static result on_device(const char *name, gn_mode mode)
     succeeds(fake_target_open(&t));
     watch w = watch_of(&t);
     gn_session_options o = options(&a, name, mode, t.target);
+    o.without.decisions = off;
     succeeds(train(&a, &o, &r));
     fake_target_close(&t);
     nothing_left(&w);
@@ -107,11 +112,19 @@ static void close_to(const result *a, const result *b)
 static const char *const samples[] = {"gcn", "gat", "sage", "gin"};
 enum { SAMPLES = sizeof samples / sizeof *samples };
 
-/* Launch by launch, recorded, and on this processor. */
+static const gn_switches by_launches = (gn_switches)1 << GN_DO_ONE_KERNEL, copied = (gn_switches)1 << GN_DO_IN_PLACE;
+
+/* Launch by launch, recorded, in one kernel, and on this processor. */
 START_TEST(trains)
 {
-    result plain = on_device(samples[_i], GN_MODE_DEFAULT), recorded = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD);
+    result plain = on_device(samples[_i], GN_MODE_DEFAULT, 0);
+    ck_assert(!in_one_kernel);
+    result recorded = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, by_launches);
+    ck_assert(!in_one_kernel);
     ck_assert_mem_eq(&plain, &recorded, sizeof plain);
+    result whole = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, 0);
+    ck_assert(in_one_kernel);
+    ck_assert_mem_eq(&plain, &whole, sizeof plain);
 #if GNNC_HAVE_LLVM
     gn_arena a;
     result here = {0};
@@ -121,9 +134,45 @@ START_TEST(trains)
     close_to(&plain, &here);
     gn_arena_free(&a);
 #else
-    result eager = on_device(samples[_i], GN_MODE_EAGER);
+    result eager = on_device(samples[_i], GN_MODE_EAGER, 0);
     close_to(&plain, &eager);
 #endif
+}
+END_TEST
+
+/* States that are copied to rather than overwritten: copies among the launches, recorded, and as phases. */
+START_TEST(copies)
+{
+    result plain = on_device("gcn", GN_MODE_DEFAULT, 0), other = on_device("gcn", GN_MODE_DEFAULT, copied);
+    close_to(&other, &plain);
+    result recorded = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, by_launches | copied);
+    ck_assert_mem_eq(&other, &recorded, sizeof other);
+    result whole = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, copied);
+    ck_assert(in_one_kernel);
+    ck_assert_mem_eq(&other, &whole, sizeof other);
+}
+END_TEST
+
+/* Blocks that cannot wait for each other. */
+START_TEST(not_cooperative)
+{
+    gn_arena a;
+    fake_target t;
+    result r;
+    fake_cooperates_fn *cooperates;
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    void *at = fake_symbol(&t, "fake_cooperates");
+    memcpy(&cooperates, &at, sizeof at);
+    fake_target_close(&t);
+    if (!at) return; /* a GPU */
+    cooperates(0);
+    succeeds(fake_target_open(&t));
+    gn_session_options o = options(&a, "gcn", GN_MODE_REDUCE_OVERHEAD, t.target);
+    succeeds(train(&a, &o, &r));
+    ck_assert(!in_one_kernel);
+    fake_target_close(&t);
+    gn_arena_free(&a);
 }
 END_TEST
 
@@ -166,6 +215,7 @@ START_TEST(every_error)
         }
         gn_session_options o = options(&a, "gcn", GN_MODE_REDUCE_OVERHEAD, t.target);
         o.epochs = 1;
+        o.without.decisions = _i ? 0 : by_launches;
         w.order(NULL, nth, 1);
         gn_status *s = train(&a, &o, &r);
         w.order(NULL, 0, 0);
@@ -188,6 +238,8 @@ int main(void)
     tcase_set_timeout(e, 600);
     tcase_add_loop_test(t, trains, 0, SAMPLES);
     tcase_add_test(t, rebinding);
-    tcase_add_test(e, every_error);
+    tcase_add_test(t, copies);
+    tcase_add_test(t, not_cooperative);
+    tcase_add_loop_test(e, every_error, 0, 2);
     return RUN_CASES("cuda_session", t, e);
 }

@@ -3,25 +3,13 @@
 #include "base/map.h"
 #include "base/sanitized.h"
 #include "runtime/cuda/device.h"
-#include "support/cuda_shim.h"
+#include "support/cuda_run.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
-
-#if GN_UNDER_ASAN
-void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);
-void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size);
-#endif
-
-enum { MAX_THREADS = 1024, WARP = 32, STACK = 256 * 1024, REDZONE = 1024 };
-
-typedef void (*entry_fn)(void **args);
 
 typedef struct built {
     gn_cuda_geometry geometry;
@@ -42,7 +30,7 @@ struct cuda_host {
     void *object;
     int n;
     built *kernel;
-    entry_fn *fn;
+    cuda_entry *fn;
     int *n_buffers, *n_syms;
     gn_shim_host **shim;    /* the object's variable */
     gn_cuda_module *module; /* on a GPU */
@@ -51,7 +39,7 @@ struct cuda_host {
 
 /* Compiling --------------------------------------------------------------------------------------------------------- */
 
-/* void gn_call_<k>(void **args): what a driver does with an array of addresses of arguments. */
+/* void gn_call_<k>(void **args): what a driver does with an array of arguments: pointers, and addresses of integers. */
 static void add_entry(gn_buf *text, const kir_kernel *k, int number)
 {
     gn_buf_printf(text, "void gn_call_%d(void **a) { (void)a; gn_kernel_%d(", number, number);
@@ -306,251 +294,67 @@ void cuda_host_free(cuda_host *h)
 
 const gn_cuda_geometry *cuda_host_geometry(const cuda_host *h, int k) { return &h->kernel[k].geometry; }
 
-/* Running ----------------------------------------------------------------------------------------------------------- */
+/* Programs in one kernel -------------------------------------------------------------------------------------------- */
 
-typedef enum state { READY, AT_WARP, AT_SHUFFLE, AT_PRODUCT, AT_BLOCK, ENDED } state;
-
-typedef struct fiber {
-    ucontext_t context; /* as it begins */
-    jmp_buf at;         /* where it waits */
-    bool begun;
-    state state;
-    unsigned mask;
-    uint64_t mine;
-    unsigned from;
-#if GN_UNDER_ASAN
-    void *fake;
-#endif
-} fiber;
-
-typedef struct machine {
-    fiber *fiber; /* [MAX_THREADS] */
-    unsigned char *stacks;
-    int threads, at; /* at: the one that runs */
-    jmp_buf back;
-    entry_fn fn;
-    void **args;
-    gn_shim_host host;
-    unsigned char *shared; /* with a red zone on either side */
-    size_t shared_bytes;
-    uint64_t random;
-    char wrong[200]; /* the first thing */
-#if GN_UNDER_ASAN
-    void *fake;
-    const void *bottom;
-    size_t size;
-#endif
-} machine;
-
-static machine *M; /* fibers find it here; tests are one thread */
-
-static void complain(const char *what)
+static void add_entry_of_whole(gn_buf *text, const gn_cuda_whole *w)
 {
-    if (M->wrong[0]) return;
-    snprintf(M->wrong, sizeof M->wrong, "block %u, thread %u: %s", M->host.block.x, M->host.thread.x, what);
+    int integers = w->n_values + w->n;
+    gn_buf_add(text, "void gn_call_0(void **a) { gn_kernel_0(");
+    for (int b = 0; b < w->n_buffers; b++) gn_buf_printf(text, "a[%d], ", b);
+    for (int k = 0; k < integers; k++) gn_buf_printf(text, "*(gn_i64 *)a[%d], ", w->n_buffers + k);
+    gn_buf_printf(text, "a[%d]); }\n", w->n_buffers + integers);
 }
 
-static uint64_t next_random(void)
+gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const gn_cuda_geometry *geometry,
+                                cuda_host **out)
 {
-    M->random = M->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return M->random >> 33;
+    gn_arena a;
+    cuda_host *h = *out = host_new(1, &(const kir_kernel *){&(const kir_kernel){0}});
+    gn_arena_init(&a);
+    gn_buf all = {.arena = &a};
+    gn_buf_add(&all, text);
+    add_entry_of_whole(&all, w);
+    h->kernel[0] = (built){*geometry, 0};
+    h->n_buffers[0] = w->n_buffers;
+    h->n_syms[0] = w->n_values + w->n;
+    gn_status *s = build(h, all.p, all.n);
+    gn_arena_free(&a);
+    return s;
 }
 
-static void to_host(void)
+gn_status *cuda_host_whole(const gn_cuda_whole *w, gn_cuda_geometry *geometry, cuda_host **out)
 {
-    fiber *f = &M->fiber[M->at];
-#if GN_UNDER_ASAN
-    __sanitizer_start_switch_fiber(f->state == ENDED ? NULL : &f->fake, M->bottom, M->size);
-#endif
-    if (f->state == ENDED || !_setjmp(f->at)) _longjmp(M->back, 1);
-#if GN_UNDER_ASAN
-    __sanitizer_finish_switch_fiber(f->fake, NULL, NULL);
-#endif
+    gn_arena a;
+    *out = NULL;
+    gn_arena_init(&a);
+    gn_buf text = {.arena = &a};
+    gn_status *s = gn_cuda_whole_source(w, &text, geometry);
+    if (!s) s = cuda_host_whole_text(w, text.p, geometry, out);
+    gn_arena_free(&a);
+    return s;
 }
 
-static void begin_fiber(void)
+gn_status *cuda_host_launch_whole(cuda_host *h, void *const *buffers, const int64_t *integers, uint32_t *gate,
+                                  int64_t blocks, cuda_order order, uint64_t seed)
 {
-#if GN_UNDER_ASAN
-    __sanitizer_finish_switch_fiber(NULL, &M->bottom, &M->size);
-#endif
-    M->fn(M->args);
-    M->fiber[M->at].state = ENDED;
-    to_host();
+    void *args[GN_CUDA_MOST_ARGUMENTS];
+    int n = 0;
+    for (int b = 0; b < h->n_buffers[0]; b++) args[n++] = buffers[b];
+    for (int k = 0; k < h->n_syms[0]; k++) args[n++] = (void *)(uintptr_t)&integers[k];
+    args[n] = gate;
+    const gn_cuda_geometry *g = &h->kernel[0].geometry;
+    return cuda_run(&(cuda_work){.fn = h->fn[0],
+                                 .args = args,
+                                 .shim = h->shim,
+                                 .threads = g->threads,
+                                 .blocks = blocks,
+                                 .shared_bytes = (size_t)g->shared_bytes,
+                                 .together = true,
+                                 .order = order,
+                                 .seed = seed});
 }
 
-static void run_fiber(int t)
-{
-    fiber *f = &M->fiber[t];
-    M->at = t;
-    M->host.thread = (gn_shim_index){(unsigned)t, 0, 0};
-    if (_setjmp(M->back)) {
-#if GN_UNDER_ASAN
-        __sanitizer_finish_switch_fiber(M->fake, NULL, NULL);
-#endif
-        return;
-    }
-#if GN_UNDER_ASAN
-    __sanitizer_start_switch_fiber(&M->fake, M->stacks + (size_t)t * STACK, STACK);
-#endif
-    if (f->begun) _longjmp(f->at, 1);
-    f->begun = true;
-    setcontext(&f->context);
-}
-
-/* Waiting ----------------------------------------------------------------------------------------------------------- */
-
-static void wait_at(state s, unsigned mask)
-{
-    fiber *f = &M->fiber[M->at];
-    f->state = s;
-    f->mask = mask;
-    if (s != AT_BLOCK && !(mask >> M->at % WARP & 1)) complain("a barrier or shuffle whose mask lacks the lane itself");
-    to_host();
-}
-
-static void meet(unsigned mask, int what)
-{
-    static const state at[] = {AT_WARP, AT_BLOCK, AT_PRODUCT};
-    wait_at(at[what], mask);
-}
-
-static uint64_t exchange(unsigned mask, uint64_t mine, unsigned from)
-{
-    fiber *f = &M->fiber[M->at];
-    f->mine = mine;
-    f->from = from;
-    if (!(mask >> from % WARP & 1)) complain("a shuffle from a lane that is not in its mask");
-    wait_at(AT_SHUFFLE, mask);
-    return f->mine;
-}
-
-static unsigned char *shared(size_t bytes)
-{
-    if (bytes != M->shared_bytes) complain("shared memory of another size than the launch gives");
-    return M->shared + REDZONE;
-}
-
-/* All lanes of t's mask wait as t does: they go on. */
-static bool release_warp(int t)
-{
-    fiber *f = &M->fiber[t], *warp = &M->fiber[t / WARP * WARP];
-    uint64_t got[WARP];
-    for (int l = 0; l < WARP; l++) {
-        if (!(f->mask >> l & 1)) continue;
-        if (t / WARP * WARP + l >= M->threads || warp[l].state != f->state || warp[l].mask != f->mask) return false;
-        got[l] = warp[warp[l].from % WARP].mine;
-    }
-    for (int l = 0; l < WARP; l++) {
-        if (!(f->mask >> l & 1)) continue;
-        if (warp[l].state == AT_SHUFFLE) warp[l].mine = got[l];
-        warp[l].state = READY;
-    }
-    return true;
-}
-
-/* All threads that have not ended wait for the block. */
-static bool release_block(void)
-{
-    for (int t = 0; t < M->threads; t++)
-        if (M->fiber[t].state != AT_BLOCK && M->fiber[t].state != ENDED) return false;
-    for (int t = 0; t < M->threads; t++)
-        if (M->fiber[t].state == AT_BLOCK) M->fiber[t].state = READY;
-    return true;
-}
-
-static void release_some(void)
-{
-    for (int t = 0; t < M->threads; t++) {
-        state s = M->fiber[t].state;
-        if ((s == AT_WARP || s == AT_SHUFFLE || s == AT_PRODUCT) && release_warp(t)) return;
-    }
-    if (!release_block()) complain("waits for lanes that have ended or wait elsewhere");
-}
-
-/* Blocks ------------------------------------------------------------------------------------------------------------ */
-
-static int pick(const int *ready, int n, cuda_order order)
-{
-    return order == CUDA_UP ? ready[0] : order == CUDA_DOWN ? ready[n - 1] : ready[next_random() % (uint64_t)n];
-}
-
-static void begin_threads(void)
-{
-    for (int t = 0; t < M->threads; t++) {
-        fiber *f = &M->fiber[t];
-        getcontext(&f->context);
-        f->context.uc_stack = (stack_t){.ss_sp = M->stacks + (size_t)t * STACK, .ss_size = STACK};
-        f->context.uc_link = NULL;
-        makecontext(&f->context, begin_fiber, 0);
-        f->begun = false;
-        f->state = READY;
-    }
-}
-
-static void run_block(cuda_order order)
-{
-    int ready[MAX_THREADS];
-    begin_threads();
-    while (!M->wrong[0]) {
-        int n = 0, ended = 0;
-        for (int t = 0; t < M->threads; t++) {
-            if (M->fiber[t].state == READY) ready[n++] = t;
-            ended += M->fiber[t].state == ENDED;
-        }
-        if (ended == M->threads) return;
-        if (n == 0)
-            release_some();
-        else if (order == CUDA_SEEDED)
-            run_fiber(pick(ready, n, order));
-        else
-            for (int k = 0; k < n; k++) run_fiber(order == CUDA_UP ? ready[k] : ready[n - 1 - k]);
-    }
-}
-
-/* Lanes that never meet need no fibers, and may have large frames. */
-static void run_alone(cuda_order order)
-{
-    for (int t = 0; t < M->threads && !M->wrong[0]; t++) {
-        int at = order == CUDA_UP ? t : M->threads - 1 - t;
-        M->host.thread = (gn_shim_index){(unsigned)at, 0, 0};
-        M->fn(M->args);
-    }
-}
-
-static bool is_filled(const unsigned char *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (p[i] != 0xff) return false;
-    return true;
-}
-
-static void run_blocks(int64_t blocks, bool alone, cuda_order order)
-{
-    for (int64_t b = 0; b < blocks && !M->wrong[0]; b++) {
-        int64_t at = order == CUDA_UP ? b : blocks - 1 - b;
-        M->host.block = (gn_shim_index){(unsigned)at, 0, 0};
-        memset(M->shared, 0xff, M->shared_bytes + 2 * (size_t)REDZONE);
-        alone ? run_alone(order) : run_block(order);
-        if (!is_filled(M->shared, REDZONE) || !is_filled(M->shared + REDZONE + M->shared_bytes, REDZONE))
-            complain("writes beside its shared memory");
-    }
-}
-
-/* Stacks of all fibers, for the life of the process. */
-static gn_status *fibers(fiber **out, unsigned char **stacks)
-{
-    static fiber *all;
-    static unsigned char *memory;
-    if (!all) {
-        memory = mmap(NULL, (size_t)MAX_THREADS * STACK, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) GN_FAIL(GN_ERR_NOMEM, "no memory for stacks");
-        all = calloc(MAX_THREADS, sizeof *all);
-    }
-    *out = all;
-    *stacks = memory;
-    return NULL;
-}
+/* Kernels ----------------------------------------------------------------------------------------------------------- */
 
 gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const size_t *bytes, const int64_t *syms,
                             int64_t trips, cuda_order order, uint64_t seed)
@@ -565,25 +369,13 @@ gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const siz
     int n = 0;
     for (int b = 0; b < h->n_buffers[k]; b++) args[n++] = buffers[b];
     for (int s = 0; s < h->n_syms[k]; s++) args[n++] = (void *)(uintptr_t)&syms[s];
-    machine m = {.threads = g->threads, .fn = h->fn[k], .args = args, .random = seed * 2 + 1};
-    int64_t blocks = (trips + g->per_block - 1) / g->per_block;
-    if (g->threads < 1 || g->threads > MAX_THREADS || blocks > INT32_MAX)
-        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, g->threads);
-    m.host = (gn_shim_host){.block_dim = {(unsigned)g->threads, 1, 1},
-                            .grid_dim = {(unsigned)blocks, 1, 1},
-                            .meet = meet,
-                            .exchange = exchange,
-                            .shared = shared,
-                            .fail = complain};
-    m.shared_bytes = (size_t)g->shared_bytes;
-    GN_TRY(fibers(&m.fiber, &m.stacks));
-    m.shared = aligned_alloc(64, (m.shared_bytes + 2 * (size_t)REDZONE + 63) / 64 * 64);
-    if (!m.shared) GN_FAIL(GN_ERR_NOMEM, "no shared memory");
-    M = &m;
-    *h->shim = &m.host;
-    run_blocks(blocks, g->group == 1, order);
-    free(m.shared);
-    M = NULL;
-    if (m.wrong[0]) GN_FAIL(GN_ERR_INTERNAL, "%s", m.wrong);
-    return NULL;
+    return cuda_run(&(cuda_work){.fn = h->fn[k],
+                                 .args = args,
+                                 .shim = h->shim,
+                                 .threads = g->threads,
+                                 .blocks = (trips + g->per_block - 1) / g->per_block,
+                                 .shared_bytes = (size_t)g->shared_bytes,
+                                 .alone = g->group == 1,
+                                 .order = order,
+                                 .seed = seed});
 }

@@ -1,5 +1,5 @@
 /* CUDA on a CPU, as far as generated kernels use it.  Compiled into a shared object together with their text; what runs
- * the threads is in cuda_host.c, on the other side of `gn_shim`. */
+ * the threads is in cuda_run.c, on the other side of `gn_shim`. */
 #ifndef GN_TESTS_SUPPORT_CUDA_SHIM_H
 #define GN_TESTS_SUPPORT_CUDA_SHIM_H
 
@@ -10,9 +10,13 @@ typedef struct gn_shim_index {
     unsigned x, y, z;
 } gn_shim_index;
 
+typedef enum gn_shim_whom { GN_SHIM_WARP, GN_SHIM_BLOCK, GN_SHIM_PRODUCT, GN_SHIM_PART } gn_shim_whom;
+
 typedef struct gn_shim_host {
     gn_shim_index thread, block, block_dim, grid_dim; /* of the thread that runs */
-    void (*meet)(unsigned mask, int what);            /* __syncwarp 0, __syncthreads 1, a product of fragments 2 */
+    /* __syncwarp with its mask; __syncthreads; a product of fragments; the block's first `mask` threads */
+    void (*meet)(unsigned mask, gn_shim_whom whom);
+    void (*idle)(void); /* until another block has run */
     uint64_t (*exchange)(unsigned mask, uint64_t mine,
                          unsigned from); /* shuffles: the bits of lane `from` of the warp */
     unsigned char *(*shared)(size_t bytes);
@@ -70,8 +74,23 @@ static inline __attribute__((unused)) double __longlong_as_double(long long i)
     return f;
 }
 
-#define __syncwarp(mask) gn_shim->meet(mask, 0)
-#define __syncthreads() gn_shim->meet(0, 1)
+#define __syncwarp(mask) gn_shim->meet(mask, GN_SHIM_WARP)
+#define __syncthreads() gn_shim->meet(0, GN_SHIM_BLOCK)
+#define GN_BARRIER(threads) gn_shim->meet(threads, GN_SHIM_PART)
+
+/* Programs in one kernel. */
+#define GN_PHASE static void
+#define GN_SHARED_OF_ALL(bytes) enum { gn_shared_bytes = bytes }
+#define GN_SHARED_OF_PHASE unsigned char *const gn_shared = gn_shim->shared(gn_shared_bytes)
+#define GN_PEEK(p) (*(p))
+#define GN_IDLE() gn_shim->idle()
+#define __threadfence() ((void)0)
+static inline __attribute__((unused)) unsigned atomicAdd(unsigned *p, unsigned x)
+{
+    const unsigned was = *p;
+    *p += x;
+    return was;
+}
 
 static inline __attribute__((unused)) unsigned gn_shim_peer(unsigned d) { return (threadIdx.x % 32) ^ d; }
 static inline __attribute__((unused)) float gn_shim_xor_f32(unsigned mask, float v, unsigned d)
@@ -110,14 +129,14 @@ static inline __attribute__((unused)) void gn_warp_mma_tf32(float *c, const floa
     unsigned w = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     for (unsigned k = 0; k < 4; k++) gn_shim_operand(&gn_shim_left[w][g + 8 * (k % 2)][t + 4 * (k / 2)], a[k]);
     for (unsigned k = 0; k < 2; k++) gn_shim_operand(&gn_shim_right[w][t + 4 * k][g], b[k]);
-    gn_shim->meet(0xffffffffu, 2);
+    gn_shim->meet(0xffffffffu, GN_SHIM_PRODUCT);
     for (unsigned k = 0; k < 4; k++) {
         double sum = c[k];
         for (unsigned s = 8; s-- > 0;)
             sum += (double)gn_shim_left[w][g + 8 * (k / 2)][s] * (double)gn_shim_right[w][s][2 * t + k % 2];
         c[k] = (float)sum;
     }
-    gn_shim->meet(0xffffffffu, 2);
+    gn_shim->meet(0xffffffffu, GN_SHIM_PRODUCT);
 }
 
 #define __shfl_xor_sync(mask, v, d, width)                                                                             \

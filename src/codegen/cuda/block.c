@@ -37,7 +37,11 @@ static void close_brace(cu *c)
 
 static void barrier(cu *c)
 {
-    if (c->width > 1) cu_line(c, c->width <= CU_WARP && !c->block ? "__syncwarp(mask);" : "__syncthreads();");
+    bool warp = c->width <= CU_WARP && !c->block;
+    if (c->width > 1 && !warp && c->phase)
+        cu_line(c, "GN_SYNC(%d);", c->width);
+    else if (c->width > 1)
+        cu_line(c, warp ? "__syncwarp(mask);" : "__syncthreads();");
     c->lanes = c->alone = (cu_touched){0, 0};
 }
 
@@ -256,9 +260,30 @@ static void condition(cu *c, kir_id i)
     c->alone = both(c->alone, alone);
 }
 
+/* Blocks of a phase are fewer than it has iterations for: each takes every so many'th. */
+static void phase_loop(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    if (!c->block) { /* what the last round left */
+        cu_effects(c, in->body, true, &c->lanes);
+        cu_effects(c, in->body, false, &c->alone);
+    }
+    cu_line(c, "GN_ROLL");
+    const char *first = in->imm == 1 ? "" : gn_arena_printf(c->arena, " * %s", cu_integer(c, in->imm));
+    open_brace(c, gn_arena_printf(c->arena, "for (gn_i64 i%u = iteration%s; i%u < %s; i%u += (gn_i64)gridDim.x * %s)",
+                                  i, first, i, cu_ref(c, in->b, 0), i, cu_integer(c, c->per_block * in->imm)));
+    cu_block(c, in->body);
+    if (c->block) barrier(c); /* its LANE loops wait for each other where the loop IR says, which knows of one round */
+    close_brace(c);
+}
+
 static void thread_loop(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
+    if (c->phase) {
+        phase_loop(c, i);
+        return;
+    }
     if (in->imm == 1)
         cu_line(c, "const gn_i64 i%u = iteration;", i);
     else

@@ -16,7 +16,14 @@
 #include "codegen/cuda.h"
 #include "ir/kir_facts.h"
 
-enum { CU_WARP = 32, CU_THREADS = 128, CU_MAX_THREADS = 1024, CU_SHARED = 48 * 1024 };
+enum {
+    CU_WARP = 32,
+    CU_THREADS = 128, /* of a block whose groups are parts of warps */
+    CU_PHASE_THREADS =
+        256, /* of a kernel that is a whole program: each may have 255 registers, so none spills for it */
+    CU_MAX_THREADS = 1024,
+    CU_SHARED = 48 * 1024
+};
 
 typedef enum cu_place { CU_LOCAL, CU_SPREAD, CU_SHARED_TILE } cu_place;
 
@@ -40,6 +47,8 @@ typedef struct cu {
     kir_id thread; /* THREAD or BLOCK loop, 0: none */
     bool block;    /* it is a BLOCK loop */
     int width, vec;
+    int phase;                  /* threads of a block that runs it as a phase of a larger kernel; 0: it is one itself */
+    int64_t per_block;          /* groups that share a block */
     int64_t shared;             /* bytes a group */
     int64_t scratch;            /* and a block, for reductions */
     kir_id *loop_of;            /* by instruction: the spread loop around it, 0: none */
@@ -59,6 +68,12 @@ typedef struct cu {
     cu_touched lanes; /* by spread loops since the group last met */
     cu_touched alone; /* and by what stands outside of them: all lanes read, the first writes */
 } cu;
+
+/* kernel.c: kernel k as a function, __global__ where `phase` is 0, else for blocks of so many threads that call it. */
+GN_NODISCARD gn_status *cu_function(const kir_kernel *k, const char *symbol, const char *origin, int phase, gn_buf *out,
+                                    gn_cuda_geometry *geometry);
+/* How it would be launched, without its text. */
+GN_NODISCARD gn_status *cu_geometry(gn_arena *a, const kir_kernel *k, int phase, gn_cuda_geometry *geometry);
 
 /* plan.c: NULL, or what the back end has not. */
 const char *cu_plan(cu *c);

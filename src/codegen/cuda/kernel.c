@@ -63,7 +63,7 @@ static const char *check_block(const kir_kernel *k, kir_id first, int64_t *bytes
     return NULL;
 }
 
-static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k)
+static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k, int phase)
 {
     int64_t bytes = 0;
     const char *why = check_block(k, k->top, &bytes);
@@ -71,7 +71,7 @@ static const char *prepare(cu *c, gn_arena *a, const kir_kernel *k)
     if (why) return why;
     k = kir_clone(a, k, NULL);
     uint32_t n = k->insts.n;
-    *c = (cu){.arena = a, .k = k, .facts = {.k = k}};
+    *c = (cu){.arena = a, .k = k, .facts = {.k = k}, .phase = phase};
     for (kir_id i = 0; i < n; i++) kir_facts_add(&c->facts, i);
     c->thread = kir_thread_loop(k);
     c->block = c->thread && kir_at(k, c->thread)->unit == KIR_BLOCK;
@@ -134,8 +134,11 @@ static void write_comment(gn_buf *out, const char *text)
 static void write_signature(cu *c, const char *symbol, int threads)
 {
     const kir_kernel *k = c->k;
-    gn_buf_printf(c->out, "GN_KERNEL(%d) %s(", threads, symbol);
-    const char *comma = "";
+    const char *comma = c->phase ? ", " : "";
+    if (c->phase)
+        gn_buf_printf(c->out, "GN_PHASE %s(const int block", symbol);
+    else
+        gn_buf_printf(c->out, "GN_KERNEL(%d) %s(", threads, symbol);
     for (uint32_t b = 0; b < k->buffers.n; b++) {
         bool read_only = k->buffers.p[b].access == KIR_READ;
         gn_buf_printf(c->out, "%s%s%s *__restrict__ %s", comma, read_only ? "const " : "",
@@ -151,15 +154,24 @@ static void write_signature(cu *c, const char *symbol, int threads)
 
 static void write_begin(cu *c, const gn_cuda_geometry *g)
 {
-    if (g->shared_bytes) cu_line(c, "GN_SHARED(%lld);", (long long)g->shared_bytes);
+    int64_t idle = g->threads - g->per_block * g->group;
+    if (g->shared_bytes && c->phase)
+        cu_line(c, "GN_SHARED_OF_PHASE;");
+    else if (g->shared_bytes)
+        cu_line(c, "GN_SHARED(%lld);", (long long)g->shared_bytes);
+    if (idle > 0) cu_line(c, "if (threadIdx.x >= %lld) return;", (long long)(g->threads - idle));
     if (c->width > 1) cu_line(c, "const int lane = GN_LANE(%d);", c->width);
     if (c->width > 1) cu_line(c, "const gn_u32 mask = GN_MASK(%d);", c->width);
-    if (c->shared && g->threads > c->width)
+    if (c->shared && g->per_block > 1)
         cu_line(c, "unsigned char *const shared = gn_shared + threadIdx.x / %d * %lld;", c->width,
                 (long long)c->shared);
     else if (c->shared)
         cu_line(c, "unsigned char *const shared = gn_shared + %lld;", (long long)c->scratch);
-    cu_line(c, "const gn_i64 iteration = GN_GROUP(%d);", c->width);
+    if (!c->phase)
+        cu_line(c, "const gn_i64 iteration = GN_GROUP(%d);", c->width);
+    else
+        cu_line(c, "const gn_i64 iteration = (gn_i64)block * %lld + threadIdx.x / %d;", (long long)g->per_block,
+                c->width);
     if (!c->thread) cu_line(c, "if (iteration > 0) return;");
     cu_line(c, "(void)iteration;");
 }
@@ -168,23 +180,38 @@ static gn_cuda_geometry geometry_of(const cu *c)
 {
     gn_cuda_geometry g = {.group = c->width, .per_block = 1, .threads = c->width};
     if (c->thread && c->width <= CU_WARP && !c->block) {
-        g.per_block = CU_THREADS / c->width;
+        g.per_block = (c->phase ? c->phase : CU_THREADS) / c->width;
         while (g.per_block > 1 && g.per_block * c->shared > CU_SHARED) g.per_block /= 2;
         g.threads = (int)(g.per_block * c->width);
     }
+    if (c->phase) g.threads = c->phase;
     g.shared_bytes = c->shared * g.per_block + c->scratch;
     return g;
 }
 
-gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *origin, gn_buf *out,
-                          gn_cuda_geometry *geometry)
+static gn_status *plan(cu *c, gn_arena *a, const kir_kernel *k, int phase, gn_cuda_geometry *geometry)
+{
+    const char *why = prepare(c, a, k, phase);
+    if (!why && phase && c->width > phase) why = "phases of blocks that large";
+    if (why) GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CUDA back end has no %s", k->name, why);
+    *geometry = geometry_of(c);
+    c->per_block = geometry->per_block;
+    return NULL;
+}
+
+gn_status *cu_geometry(gn_arena *a, const kir_kernel *k, int phase, gn_cuda_geometry *geometry)
 {
     cu c;
-    const char *why = prepare(&c, out->arena, k);
-    if (why) GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CUDA back end has no %s", k->name, why);
+    return plan(&c, a, k, phase, geometry);
+}
+
+gn_status *cu_function(const kir_kernel *k, const char *symbol, const char *origin, int phase, gn_buf *out,
+                       gn_cuda_geometry *geometry)
+{
+    cu c;
+    GN_TRY(plan(&c, out->arena, k, phase, geometry));
     c.out = out;
     name_all(&c);
-    *geometry = geometry_of(&c);
     gn_buf_add(out, "\n");
     write_comment(out, k->name);
     write_comment(out, k->comment);
@@ -195,4 +222,10 @@ gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *o
     cu_block(&c, c.k->top);
     gn_buf_add(out, "}\n");
     return NULL;
+}
+
+gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *origin, gn_buf *out,
+                          gn_cuda_geometry *geometry)
+{
+    return cu_function(k, symbol, origin, 0, out, geometry);
 }

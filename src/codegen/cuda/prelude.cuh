@@ -25,6 +25,14 @@ static __device__ __forceinline__ void gn_warp_mma_tf32(float *c, const float *a
         : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
           "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
 }
+#define GN_BARRIER(threads) asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory")
+#endif
+
+/* A group of more than a warp meets: it is the block, or in a phase (phases.cuh) its first threads. */
+#ifdef GN_PHASES
+#define GN_SYNC(width) GN_BARRIER(width)
+#else
+#define GN_SYNC(width) __syncthreads()
 #endif
 
 typedef long long gn_i64;
@@ -187,9 +195,9 @@ GN_DEVICE float gn_random(gn_i64 key, gn_i64 element, gn_u32 site)
         for (int d = (width < 32 ? width : 32) / 2; d > 0; d /= 2) v = gn_##name(v, __shfl_xor_sync(mask, v, d, 32));  \
         if (width <= 32) return v;                                                                                     \
         type *part = (type *)scratch;                                                                                  \
-        __syncthreads();                                                                                               \
+        GN_SYNC(width);                                                                                                \
         if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;                                                         \
-        __syncthreads();                                                                                               \
+        GN_SYNC(width);                                                                                                \
         v = part[0];                                                                                                   \
         for (int w = 1; w < width / 32; w++) v = gn_##name(v, part[w]);                                                \
         return v;                                                                                                      \

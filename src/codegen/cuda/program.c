@@ -56,10 +56,14 @@ static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
     if (!part) return;
     memcpy(part, at, n);
     part[n] = 0;
-    if ((p = strstr(part, " bytes stack frame"))) {
-        while (p > part && p[-1] != ' ') p--;
-        sscanf(p, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &e->stack, &e->spill_stores,
-               &e->spill_loads);
+    for (p = part; (p = strstr(p, " bytes stack frame")); p++) { /* its own, and of functions that it calls */
+        const char *line = p;
+        int stack = 0, stores = 0, loads = 0;
+        while (line > part && line[-1] != ' ') line--;
+        sscanf(line, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads);
+        e->stack += stack;
+        e->spill_stores += stores;
+        e->spill_loads += loads;
     }
     if ((p = strstr(part, "Used "))) sscanf(p, "Used %d registers", &e->registers);
     if ((p = strstr(part, " bytes smem"))) {

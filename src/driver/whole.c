@@ -1,0 +1,160 @@
+#include "driver/whole.h"
+
+#include "base/map.h"
+#include "driver/cuda.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Nanoseconds, by reasoning and what others have published of recent GPUs; none is measured here yet. */
+static const double launch_ns =
+    2000; /* from the end of a launch of a recorded graph to the next one's first instruction */
+static const double meet_ns = 1200; /* a meeting of all blocks */
+static const double round_ns =
+    1000; /* a chain of dependent loads: what a block more takes, where it must wait for another */
+enum {
+    BLOCKS_OF_LAUNCHES = 4, /* of 256 threads that a multiprocessor runs of a launch; of a whole program: one */
+    MULTIPROCESSORS = 108   /* where no device is at hand: an A100's */
+};
+
+/* Launches as phases -------------------------------------------------------------------------------------------------- */
+
+const gn_cuda_whole *gn_whole_of(gn_arena *a, const gn_compiled *c, bool share, bool origin)
+{
+    const gn_artifact *art = c->artifact;
+    gn_cuda_whole *w = GN_NEW(a, gn_cuda_whole);
+    gn_cuda_phase *phases = GN_NEW_N(a, gn_cuda_phase, art->n_launches + 1);
+    int *number = GN_NEW_N(a, int, art->n_slots + 1);
+    gn_map seen;
+    gn_map_init(&seen, a);
+    *w = (gn_cuda_whole){.n = art->n_launches, .phase = phases, .n_values = art->n_syms};
+    w->n_buffers = gn_artifact_used(art, number);
+    for (int k = 0; k < art->n_launches; k++) {
+        const gn_launch *l = &art->launches[k];
+        bool copies = l->kind == GN_LAUNCH_COPY;
+        int *buf = GN_NEW_N(a, int, l->n_buf + 1), *bytes = GN_NEW(a, int);
+        for (int b = 0; b < l->n_buf; b++) buf[b] = number[l->buf[b]];
+        phases[k] = (gn_cuda_phase){.same = k, .buf = buf, .sym = copies ? bytes : l->sym};
+        if (copies) {
+            *bytes = w->n_values++;
+            continue;
+        }
+        phases[k].kernel = c->kernels[l->kernel];
+        if (origin) phases[k].origin = gn_kernel_origin(a, c, l->kernel);
+        const char *text = gn_canonical_kernel(a, phases[k].kernel);
+        const uint32_t *same = share ? gn_map_find(&seen, text) : NULL;
+        if (same)
+            phases[k].same = (int)*same;
+        else
+            gn_map_put(&seen, text, (uint32_t)k);
+    }
+    return w;
+}
+
+/* Sizes --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct sizes {
+    int64_t src, dst, edge; /* -1: not known */
+} sizes;
+
+static sizes hinted(const gn_whole_rule *r, const char *name)
+{
+    for (int k = 0; k < r->n_hints; k++)
+        if (!strcmp(r->hints[k].name, name)) return (sizes){r->hints[k].n_src, r->hints[k].n_dst, r->hints[k].n_edge};
+    return (sizes){-1, -1, -1};
+}
+
+/* At most: picked rows and edges are taken to be all. */
+static sizes graph_sizes(const gn_artifact *a, const gn_whole_rule *r, int g)
+{
+    const gn_graph_slot *s = &a->graphs[g];
+    if (s->name) return hinted(r, s->name);
+    if (s->pattern_of) return hinted(r, s->pattern_of);
+    if (s->mask_of) { /* rows of a mask */
+        sizes all = hinted(r, "g");
+        return (sizes){all.dst, all.dst, all.dst};
+    }
+    sizes p = graph_sizes(a, r, s->parent);
+    if (p.edge < 0) return p;
+    if (s->how == GN_REVERSE) return (sizes){p.dst, p.src, p.edge};
+    if (s->how == GN_SELF_LOOPS || s->how == GN_REMAINING_LOOPS) p.edge += p.dst;
+    return p;
+}
+
+/* Values of the symbols, at most; false: one cannot be known. */
+static bool find_symbols(const gn_artifact *a, const gn_whole_rule *r, int64_t *value)
+{
+    for (int k = 0; k < a->n_syms; k++) {
+        const gn_sym *s = &a->syms[k];
+        sizes g = s->kind < GN_SYM_CONST ? graph_sizes(a, r, s->graph) : hinted(r, "g");
+        switch (s->kind) {
+        case GN_SYM_N_SRC: value[k] = g.src; break;
+        case GN_SYM_N_DST:
+        case GN_SYM_ROWS: value[k] = g.dst; break;
+        case GN_SYM_N_EDGE: value[k] = g.edge; break;
+        case GN_SYM_CONST: value[k] = s->value; break;
+        case GN_SYM_CEIL: value[k] = value[s->of] / s->value + (value[s->of] % s->value != 0); break;
+        }
+        if (value[k] < 0) return false;
+    }
+    return true;
+}
+
+/* Cost ---------------------------------------------------------------------------------------------------------------- */
+
+static double rounds(double blocks, double at_once) { return fmax(1, ceil(blocks / at_once)); }
+
+/* What it saves and what it costs, in microseconds a run. */
+static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_rule *r, const gn_cuda_geometry *g,
+                            bool *pays)
+{
+    const gn_artifact *art = c->artifact;
+    int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), trips;
+    double units = r->multiprocessors ? r->multiprocessors : MULTIPROCESSORS, saved = 0, lost = 0;
+    int launches = 0;
+    *pays = false;
+    if (!find_symbols(art, r, value)) return "launch by launch: sizes are not known";
+    for (int k = 0; k < art->n_launches; k++) {
+        const gn_launch *l = &art->launches[k];
+        if (l->kind == GN_LAUNCH_COPY) continue; /* most have nothing to do */
+        saved += launch_ns - meet_ns;
+        launches++;
+        if (!l->parallel) continue;
+        if (!gn_term_value(l->trip, value, &trips)) return "launch by launch: sizes cannot be counted";
+        double blocks = ceil(ceil((double)trips / (double)l->step) / (double)g[k].per_block);
+        lost += round_ns * (rounds(blocks, units) - rounds(blocks, units * (double)BLOCKS_OF_LAUNCHES));
+    }
+    *pays = saved > lost;
+    return gn_arena_printf(a, "%s: %d kernels, about %.0f us a run saved by it and %.0f lost",
+                           *pays ? "in one kernel" : "launch by launch", launches, saved * 1e-3, lost * 1e-3);
+}
+
+void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)
+{
+    bool pays;
+    c->whole = NULL;
+    c->whole_why = NULL;
+    if (!r->folded) return;
+    if (!gn_is_on(r->off, GN_DO_ONE_KERNEL)) {
+        c->whole_why = "launch by launch: one-kernel is switched off";
+        return;
+    }
+    if (!r->cooperative) {
+        c->whole_why = "launch by launch: the device has no launches whose blocks can wait for each other";
+        return;
+    }
+    if (c->artifact->n_launches < 2) {
+        c->whole_why = "launch by launch: there is only one";
+        return;
+    }
+    const gn_cuda_whole *w = gn_whole_of(a, c, gn_is_on(r->off, GN_DO_SHARE_CODE), false);
+    gn_cuda_geometry *g = GN_NEW_N(a, gn_cuda_geometry, w->n + 1);
+    gn_status *s = gn_cuda_whole_geometry(a, w, g);
+    if (s) {
+        c->whole_why = gn_arena_printf(a, "launch by launch: %s", gn_status_message(s));
+        gn_status_free(s);
+        return;
+    }
+    c->whole_why = estimate(a, c, r, g, &pays);
+    if (pays) c->whole = w;
+}
