@@ -91,7 +91,8 @@ static void need(gn_status *s, int seed, const char *text)
 START_TEST(product)
 {
     enum { SEEDS = 3 };
-    const unsigned modes = (1u | 8u | 16u) << RUN_MODE_COUNT;
+    /* Of run_modes: "CUDA", with some left out, on tensor cores; each with two of the seeds. */
+    static const unsigned modes[SEEDS] = {1u | 8u, 1u | 16u, 8u | 16u};
     gn_arena a;
     gir_program *p;
     run_case *cases[SEEDS];
@@ -100,9 +101,11 @@ START_TEST(product)
     char *text = with_sizes(&a, kinds[_i / SIZES], &sizes[_i % SIZES]);
     need(gir_parse(&a, text, strlen(text), "product", &p), -1, text);
     for (int seed = 0; seed < SEEDS; seed++) {
-        gir_env env = env_of(&a, p, (uint64_t)seed, seed == 2 && _i == OVER_ROWS * SIZES + 1);
+        bool many = seed == 2 && _i == OVER_ROWS * SIZES + 1;
+        unsigned of_seed = (many ? 1u | 8u | 16u : modes[seed]) << RUN_MODE_COUNT;
+        gir_env env = env_of(&a, p, (uint64_t)seed, many);
         if (seed == 1) round_inputs(&env);
-        need(run_case_new(&a, p, &env, modes, modes, &cases[seed]), seed, text);
+        need(run_case_new(&a, p, &env, of_seed, of_seed, &cases[seed]), seed, text);
     }
     need(run_compile(&a, SEEDS, cases, &code), -1, text);
     for (int seed = 0; seed < SEEDS; seed++) {

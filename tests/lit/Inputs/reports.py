@@ -8,7 +8,7 @@ import runs
 r = runs.Runs()
 GCN = os.path.join(runs.SAMPLES, "gcn.gnn")
 number = (int, float)
-HEAD = {"model": str, "data": str, "nodes": int, "edges": int, "device": str, "threads": int, "mode": str}
+HEAD = {"model": str, "data": str, "nodes": int, "edges": int, "device": str, "threads": int, "mode": str, "matmul_precision": str}
 TIMES = {"median": number, "p10": number, "p90": number}
 SPREAD = {"mean": number, "std": number}
 ACCURACIES = {"train_acc": number, "val_acc": number, "test_acc": number}
