@@ -90,7 +90,7 @@ ROOMS = (
     ("src/base/half", (("test_kir_eval", {}), ("test_cuda_fragments", {}), *QUICK), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
     ("src/passes/tuning", (("test_tuning", {}), *QUICK), False),
-    ("src/passes/lower_fragments", (("test_cuda_products", {}), some("test_cuda_forward", 64)), False),
+    ("src/passes/lower_fragments", (("test_cuda_products", {}), ("lit", {"LIT_FILTER": "emit/fragments"})), False),
     ("src/passes/lower_block", (("test_cuda_products", {}), some("test_cuda_forward", 64), *QUICK), False),
     ("src/passes/lower_parts", (some("test_cuda_forward", 64), some("test_cuda_gradient", 64), *QUICK), False),
     ("src/passes/lower_edges", (*QUICK, some("test_cuda_forward", 64), *LONG), False),

@@ -146,11 +146,71 @@ START_TEST(layout)
 }
 END_TEST
 
+/* Sums that lie in memory: parts of the lanes are not those of the fragments, and there are more warps than lanes elsewhere. */
+typedef struct parts {
+    int warps, lane, all; /* distance of the lanes' sums, elements of the tile */
+} parts;
+
+static const parts all_parts[] = {{2, 5, 320}, {1, 4, 256}};
+
+static const char *in_memory(const parts *p)
+{
+    int each = p->all / 32;
+    return gn_arena_printf(
+        &arena,
+        "kernel @memory (%%a: f32[128] read, %%b: f32[64] read, %%o: f32[%d] write) {\n"
+        "for %%1 in 0 .. 1 step 1 block none {\n"
+        "  %%2 = tile f32 %d %%3 = tile f32 128 %%4 = tile f32 64\n"
+        "  for %%5 in 0 .. 32 step 1 lane none { for %%6 in 0 .. %d step 1 unroll none {\n"
+        "    %%7 = imul %%5, %d %%8 = iadd %%7, %%6 tstore %%2[%%8], 7.0 }\n"
+        "    for %%9 in 0 .. 4 step 1 unroll none { %%10 = imul %%5, 4 %%11 = iadd %%10, %%9\n"
+        "      %%12 = load f32 %%a[%%11] tstore %%3[%%11], %%12 }\n"
+        "    for %%13 in 0 .. 2 step 1 unroll none { %%14 = imul %%5, 2 %%15 = iadd %%14, %%13\n"
+        "      %%16 = load f32 %%b[%%15] tstore %%4[%%15], %%16 }}\n"
+        "  barrier\n"
+        "  for %%20 in 0 .. %d step 1 warp none { %%21 = imul %%20, %d\n"
+        "    mma tf32 %%2[%%21] by %d, %%3[0] by 8 1, %%4[0] by 1 8 }\n"
+        "  barrier\n"
+        "  for %%22 in 0 .. 32 step 1 lane none { for %%23 in 0 .. %d step 1 unroll none {\n"
+        "    %%24 = imul %%22, %d %%25 = iadd %%24, %%23 %%26 = tload f32 %%2[%%25] store %%o[%%25], %%26 }}}}",
+        p->all, p->all, each, each, p->warps, 32 * p->lane, p->lane, each, each);
+}
+
+START_TEST(sums_in_memory)
+{
+    const parts *p = &all_parts[_i];
+    const char *text = in_memory(p);
+    const kir_kernel *k = verified(text);
+    float a[128], b[64], want[320], by_ir[320], by_code[320];
+    cuda_host *h;
+    for (int i = 0; i < 128; i++) a[i] = (float)(i * 7 % 61 - 30);
+    for (int i = 0; i < 64; i++) b[i] = (float)(i * 11 % 53 - 26);
+    for (int i = 0; i < p->all; i++) want[i] = 7;
+    for (int n = 0; n < p->warps * 128; n++) {
+        int lane = n / 4 % 32, i = n % 4, row = (lane >> 2) + (i < 2 ? 0 : 8), col = lane % 4 * 2 + (i & 1);
+        float *to = &want[n / 128 * 32 * p->lane + lane * p->lane + i];
+        for (int t = 0; t < 8; t++) *to += a[row * 8 + t] * b[t * 8 + col];
+    }
+    succeeded(kir_eval(k, NULL, (kir_bound_buffer[]){{a, 128}, {b, 64}, {by_ir, p->all}}, NULL), text);
+    ck_assert_mem_eq(by_ir, want, (size_t)p->all * sizeof *want);
+    succeeded(cuda_host_compile(1, &k, &h), text);
+    void *buf[] = {a, b, by_code};
+    size_t bytes[] = {sizeof a, sizeof b, (size_t)p->all * sizeof *by_code};
+    for (int order = 0; order < 3; order++) {
+        memset(by_code, 0, sizeof by_code);
+        succeeded(cuda_host_launch(h, 0, buf, bytes, NULL, 1, (cuda_order)order, 1), text);
+        ck_assert_mem_eq(by_code, want, (size_t)p->all * sizeof *want);
+    }
+    cuda_host_free(h);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("fragments");
     tcase_set_timeout(c, 120);
     tcase_add_test(c, rounding);
     tcase_add_loop_test(c, layout, 0, sizeof all_strides / sizeof *all_strides);
+    tcase_add_loop_test(c, sums_in_memory, 0, sizeof all_parts / sizeof *all_parts);
     return run_tests(c, "CUDA, fragments");
 }
