@@ -33,7 +33,7 @@ static inline float gn_f32_to_tf32(float f)
 {
     uint32_t u = gn_f32_bits(f);
     if ((u & 0x7fffffffu) > 0x7f800000u) return gn_f32_from_bits(0x7fffffffu);
-    return gn_f32_from_bits((u & 0x7f800000u) == 0x7f800000u ? u : (u + 0x1000u) & ~0x1fffu);
+    return gn_f32_from_bits((u + 0x1000u) & ~0x1fffu); /* an infinity stays one */
 }
 
 static inline float gn_f16_to_f32(uint16_t h)

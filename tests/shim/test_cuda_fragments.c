@@ -169,11 +169,11 @@ static const char *in_memory(const parts *p)
         "      %%16 = load f32 %%b[%%15] tstore %%4[%%15], %%16 }}\n"
         "  barrier\n"
         "  for %%20 in 0 .. %d step 1 warp none { %%21 = imul %%20, %d\n"
-        "    mma tf32 %%2[%%21] by %d, %%3[0] by 8 1, %%4[0] by 1 8 }\n"
+        "    mma tf32 %%2[%s] by %d, %%3[0] by 8 1, %%4[0] by 1 8 }\n"
         "  barrier\n"
         "  for %%22 in 0 .. 32 step 1 lane none { for %%23 in 0 .. %d step 1 unroll none {\n"
         "    %%24 = imul %%22, %d %%25 = iadd %%24, %%23 %%26 = tload f32 %%2[%%25] store %%o[%%25], %%26 }}}}",
-        p->all, p->all, each, each, p->warps, 32 * p->lane, p->lane, each, each);
+        p->all, p->all, each, each, p->warps, 32 * p->lane, p->warps > 1 ? "%21" : "0", p->lane, each, each);
 }
 
 START_TEST(sums_in_memory)

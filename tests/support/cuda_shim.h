@@ -110,7 +110,7 @@ static inline __attribute__((unused)) float gn_round_tf32(float x)
 {
     unsigned u = __float_as_uint(x);
     if (x != x) return __uint_as_float(0x7fffffffu);
-    return (u >> 23 & 0xff) == 0xff ? x : __uint_as_float((u + 0x1000u) & ~0x1fffu);
+    return __uint_as_float((u + 0x1000u) & ~0x1fffu);
 }
 
 /* mma.sync.aligned.m16n8k8.row.col: all lanes of the warp meet, leave their parts where the others see them, and meet again

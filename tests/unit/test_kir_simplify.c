@@ -94,13 +94,13 @@ static const struct {
     {"products of fragments change their sums, and need what was brought",
      "for %1 in 0 .. n step 1 block none {\n %2 = tile f32 128\n %3 = tile f32 128\n %4 = tile f32 64\n"
      " tstore %2[0], 1.0\n for %5 in 0 .. 64 step 1 lane none {\n tstore %3[%5], 0.5\n tstore %4[%5], 0.5\n }\n "
-     "barrier\n"
+     ""
      " for %6 in 0 .. 1 step 1 warp none {\n for %7 in 0 .. 2 step 1 serial ordered {\n %8 = tload f32 %2[0]\n"
      " store %w[%7], %8\n mma tf32 %2[0] by 4, %3[0] by 8 1, %4[0] by 8 1\n }\n }\n }",
      "  for %1 in 0 .. n step 1 block none {\n    %2 = tile f32 128\n    %3 = tile f32 128\n    %4 = tile f32 64\n"
      "    tstore %2[0], 1.0\n    for %5 in 0 .. 64 step 1 lane none {\n      tstore %3[%5], 0.5\n      tstore %4[%5], "
      "0.5\n"
-     "    }\n    barrier\n    for %6 in 0 .. 1 step 1 warp none {\n      for %7 in 0 .. 2 step 1 serial ordered {\n"
+     "    }\n    for %6 in 0 .. 1 step 1 warp none {\n      for %7 in 0 .. 2 step 1 serial ordered {\n"
      "        %8 = tload f32 %2[0]\n        store %w[%7], %8\n        mma tf32 %2[0] by 4, %3[0] by 8 1, %4[0] by 8 1\n"
      "      }\n    }\n  }\n"},
     {"a product of fragments forgets its sums",
