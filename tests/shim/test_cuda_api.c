@@ -140,6 +140,47 @@ START_TEST(trains)
 }
 END_TEST
 
+/* Steps and inference on graphs of two sizes in turn; how many CUDA graphs are made after the first time that each was met. */
+static int rounds(const gnnc_context *c, const char *mode, float *scores)
+{
+    enum { ROUNDS = 4 };
+    fake_calls_fn *calls;
+    gnnc_compile_options o = {.train = true, .mode = mode, .expect_nodes = 50000000, .expect_edges = 900000000};
+    bench b = set_up_in(c, plain, o, 1);
+    world w[2] = {make_world_in(c, 3, SMALL, 3 * SMALL), make_world_in(c, 4, LARGE, 2 * LARGE)};
+    int count = 0, made;
+    for (int k = 0; k < 2 * ROUNDS; k++) {
+        if (driver) look_up(&calls, "fake_calls");
+        if (driver && (k == 0 || k == 2)) (void)calls("cuGraphInstantiateWithFlags");
+        bind_world(b.run, &w[k % 2], true);
+        ok(gnnc_run_step(b.run, NULL));
+        float *x = infer(b.run, w[k % 2].n);
+        if (driver && k < 2 && !strcmp(mode, "reduce-overhead")) {
+            made = calls("cuGraphInstantiateWithFlags");
+            if (k == 1) ck_assert_int_gt(made, 0); /* that graphs are recorded at all */
+        }
+        if (k == 2 * ROUNDS - 1) memcpy(scores, x, sizeof *x * LARGE * C);
+        free(x);
+    }
+    if (driver) count = calls("cuGraphInstantiateWithFlags");
+    end_world(&w[0]);
+    end_world(&w[1]);
+    tear_down(&b);
+    return count;
+}
+
+/* What was recorded for a size is there when it comes again.  (So many rows are expected that no program is one kernel.) */
+START_TEST(sizes_again)
+{
+    static float one[LARGE * C], other[LARGE * C];
+    gnnc_context *c = device_context();
+    ck_assert_int_eq(rounds(c, "default", one), 0);
+    ck_assert_int_eq(rounds(c, "reduce-overhead", other), 0);
+    ck_assert_mem_eq(one, other, sizeof one);
+    gnnc_context_free(c);
+}
+END_TEST
+
 /* Whatever an executable is compiled for, there as here. */
 static const gnnc_compile_options ways[] = {{.fixed = true, .mode = "reduce-overhead"},
                                             {.sparse = true},
@@ -478,6 +519,7 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_checked_fixture(t, enter, leave);
     tcase_add_test(t, trains);
+    tcase_add_test(t, sizes_again);
     tcase_add_loop_test(t, ways_to_compile, 0, sizeof ways / sizeof *ways);
     tcase_add_test(t, weights);
     tcase_add_test(t, data_is_copied);
