@@ -2,7 +2,7 @@
 # Everything that only a GPU can show: the suites on the device, compute-sanitizer on some of it, and the race.
 #
 #   bench/gpu.sh build [DIR]      here: programs without LLVM for a machine that may lack compilers and libraries (build-gpu)
-#   bench/gpu.sh test [DIR]       there: doctor, suites, compute-sanitizer        about 5 minutes
+#   bench/gpu.sh test [DIR]       there: doctor, suites, compute-sanitizer        about 7 minutes
 #   bench/gpu.sh race [DIR]       there: against PyTorch Geometric                about 8 minutes
 #
 # Results go to $OUT (default DIR/results). PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device
@@ -13,6 +13,7 @@ what=${1:-} dir=${2:-build-gpu}
 out=${OUT:-$dir/results} device=${DEVICE:-cuda:0} python=${PYTHON:-python3}
 suites="test_cuda_ops test_cuda_loops test_cuda_forward test_cuda_gradient test_cuda_fragments test_cuda_products test_cuda_conform \
     test_cuda_session"
+cora=synthetic:nodes=2708,edges=10556,features=1433,classes=7 # its shape
 failed=0
 
 run() { # run <name> <command>...: its output in a file, its last lines here
@@ -50,6 +51,10 @@ tests() {
             run "train-$m-$mode" "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O $mode --json
         done
         run "train-$m-high" "$dir/gnnc" train "samples/$m.gnn" --device "$device" --matmul-precision high --json
+        for way in one-kernel launches; do # is the rule right that says which pays?
+            run "bench-$m-$way" "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes reduce-overhead --data "$cora" -o "$out/bench-$m-$way" \
+                $([ $way = launches ] && echo --without one-kernel)
+        done
     done
     command -v compute-sanitizer > /dev/null || { echo "no compute-sanitizer: left out"; return; }
     for tool in memcheck racecheck synccheck initcheck; do
@@ -57,6 +62,8 @@ tests() {
             run "$tool-$m" timeout 120 compute-sanitizer --tool $tool --error-exitcode 9 "$dir/gnnc" train "samples/$m.gnn" \
                 --device "$device" --epochs 3 -q
         done
+        run "$tool-one-kernel" timeout 120 compute-sanitizer --tool $tool --error-exitcode 9 "$dir/gnnc" train samples/gcn.gnn \
+            --device "$device" -O reduce-overhead --epochs 3 -q
     done
 }
 
