@@ -291,6 +291,7 @@ static int64_t blocks_of(const gn_cuda_instance *in, int k)
 {
     const gn_ready *r = &in->host->ready[k];
     bool copies = in->host->artifact->launches[k].kind == GN_LAUNCH_COPY;
+    if (copies && r->buf[0] == r->buf[1]) return 0;
     int64_t n = copies ? r->sym[0] / 4 + r->sym[0] % 4 : r->trip, each = in->code->whole->per_block[k];
     return n / each + (n % each != 0);
 }

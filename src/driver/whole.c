@@ -111,22 +111,19 @@ static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_ru
     const gn_artifact *art = c->artifact;
     int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), trips;
     double units = r->multiprocessors ? r->multiprocessors : MULTIPROCESSORS, saved = 0, lost = 0;
-    int launches = 0;
     *pays = false;
     if (!find_symbols(art, r, value)) return "launch by launch: sizes are not known";
     for (int k = 0; k < art->n_launches; k++) {
         const gn_launch *l = &art->launches[k];
-        if (l->kind == GN_LAUNCH_COPY) continue; /* most have nothing to do */
         saved += launch_ns - meet_ns;
-        launches++;
         if (!l->parallel) continue;
         if (!gn_term_value(l->trip, value, &trips)) return "launch by launch: sizes cannot be counted";
         double blocks = ceil(ceil((double)trips / (double)l->step) / (double)g[k].per_block);
         lost += round_ns * (rounds(blocks, units) - rounds(blocks, units * (double)BLOCKS_OF_LAUNCHES));
     }
     *pays = saved > lost;
-    return gn_arena_printf(a, "%s: %d kernels, about %.0f us a run saved by it and %.0f lost",
-                           *pays ? "in one kernel" : "launch by launch", launches, saved * 1e-3, lost * 1e-3);
+    return gn_arena_printf(a, "%s: %d launches, about %.0f us a run saved by it and %.0f lost",
+                           *pays ? "in one kernel" : "launch by launch", art->n_launches, saved * 1e-3, lost * 1e-3);
 }
 
 void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)

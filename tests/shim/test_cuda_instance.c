@@ -387,6 +387,11 @@ START_TEST(in_one_kernel)
     turns_of(4, 9, 4, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 3), TURN(1, 0, 2)});
     turns_of(1, 9, 1, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 0), TURN(1, 0, 0)});
     turns_of(4, 0, 1, (const int64_t[]){0, 0, 0, 0});
+    static int from_w[] = {W, U};
+    of_2[0] = T; /* a copy to where it is: as if it were not there */
+    launches[3].buf = from_w;
+    turns_of(4, 4, 2, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(0, 0, 1), TURN(1, 0, 1)});
+    of_2[0] = W;
     static int to_t[] = {U, T}; /* written when next and copy have read it */
     launches[3].buf = to_t;
     turns_of(4, 4, 2, (const int64_t[]){TURN(1, 0, 0), TURN(1, 1, 0), TURN(1, 0, 1), TURN(1, 1, 0)});
