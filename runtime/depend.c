@@ -8,10 +8,9 @@ static bool is_named(const gn_slot *s)
 }
 
 /* What is bound under different names lies apart (bind.c). */
-bool gn_slots_meet(const gn_instance *in, int a, int b)
+bool gn_slots_meet(const gn_artifact *of, const gn_plan *p, int a, int b)
 {
-    const gn_slot *x = &in->artifact->slots[a], *y = &in->artifact->slots[b];
-    const gn_plan *p = &in->plan;
+    const gn_slot *x = &of->slots[a], *y = &of->slots[b];
     if (a == b) return true;
     if (x->kind == GN_SLOT_TEMP && y->kind == GN_SLOT_TEMP)
         return p->offset[a] < p->offset[b] + p->size[b] && p->offset[b] < p->offset[a] + p->size[a];
@@ -20,13 +19,13 @@ bool gn_slots_meet(const gn_instance *in, int a, int b)
 
 unsigned gn_access_of(const gn_launch *l, int b) { return l->access ? l->access[b] : GN_READS | GN_WRITES; }
 
-bool gn_launches_meet(const gn_instance *in, int a, int b)
+bool gn_launches_meet(const gn_artifact *of, const gn_plan *p, int a, int b)
 {
-    const gn_launch *x = &in->artifact->launches[a], *y = &in->artifact->launches[b];
+    const gn_launch *x = &of->launches[a], *y = &of->launches[b];
     for (int i = 0; i < x->n_buf; i++)
         for (int j = 0; j < y->n_buf; j++) {
             if (!((gn_access_of(x, i) | gn_access_of(y, j)) & GN_WRITES)) continue;
-            if (gn_slots_meet(in, in->plan.root[x->buf[i]], in->plan.root[y->buf[j]])) return true;
+            if (gn_slots_meet(of, p, p->root[x->buf[i]], p->root[y->buf[j]])) return true;
         }
     return false;
 }

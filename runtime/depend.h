@@ -1,16 +1,16 @@
-/* Depend: which launches of a bound instance touch the same memory, so that one must wait for another. */
+/* Depend: which launches of an artifact touch the same memory, where a plan has it, so that one must wait for another. */
 #ifndef GN_RUNTIME_DEPEND_H
 #define GN_RUNTIME_DEPEND_H
 
-#include "runtime/instance.h"
+#include "runtime/plan.h"
 
 /* May two slots, which are roots of the plan, lie in the same memory? */
-bool gn_slots_meet(const gn_instance *in, int a, int b);
+bool gn_slots_meet(const gn_artifact *of, const gn_plan *p, int a, int b);
 
 /* How launch l touches its buffer b: a bit set of gn_access. */
 unsigned gn_access_of(const gn_launch *l, int b);
 
 /* Does one of the two launches write what the other touches? */
-bool gn_launches_meet(const gn_instance *in, int a, int b);
+bool gn_launches_meet(const gn_artifact *of, const gn_plan *p, int a, int b);
 
 #endif

@@ -46,7 +46,7 @@ static void need(const planner *z, int root, bool writes, step *s)
         const touched *t = &z->slot[q];
         if (z->in->plan.root[q] != q || !(t->written_by_all | t->written_by_first | t->read_by_all | t->read_by_first))
             continue;
-        if (!gn_slots_meet(z->in, root, q)) continue;
+        if (!gn_slots_meet(z->in->artifact, &z->in->plan, root, q)) continue;
         s->all = later(s->all, t->written_by_all);
         s->first = later(s->first, t->written_by_first);
         if (!writes) continue;

@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/keep.h"
 #include "runtime/depend.h"
+#include "runtime/instance.h"
 #include "runtime/memory.h"
 
 #include <limits.h>
@@ -306,7 +307,8 @@ static void plan_turns(gn_cuda_instance *in)
     int since = 0;
     for (int k = 0; k < a->n_launches; k++) {
         bool meet = false, runs = blocks_of(in, k) > 0;
-        for (int j = since; j < k && runs && !meet; j++) meet = (in->turn[j] & 1) && gn_launches_meet(in->host, j, k);
+        for (int j = since; j < k && runs && !meet; j++)
+            meet = (in->turn[j] & 1) && gn_launches_meet(a, &in->host->plan, j, k);
         if (meet) {
             since = k;
             wide = 0;

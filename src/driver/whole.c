@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "driver/cuda.h"
+#include "runtime/depend.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,6 +105,27 @@ static bool find_symbols(const gn_artifact *a, const gn_whole_rule *r, int64_t *
 
 static double rounds(double blocks, double at_once) { return fmax(1, ceil(blocks / at_once)); }
 
+/* Before how many launches blocks would meet, as they do when an instance is bound (runtime/cuda/instance.c). -1: more than can be
+ * counted. */
+static int count_meetings(const gn_artifact *a, const int64_t *value)
+{
+    gn_plan plan;
+    int n = 0, since = 0;
+    gn_status *s = gn_plan_new(a, value, &plan);
+    if (s) {
+        gn_status_free(s);
+        return -1;
+    }
+    for (int k = 0; k < a->n_launches; k++)
+        for (int j = since; j < k; j++)
+            if (gn_launches_meet(a, &plan, j, k)) {
+                since = k;
+                n++;
+            }
+    gn_plan_free(&plan);
+    return n;
+}
+
 /* What it saves and what it costs, in microseconds a run. */
 static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_rule *r, const gn_cuda_geometry *g,
                             bool *pays)
@@ -113,17 +135,21 @@ static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_ru
     double units = r->multiprocessors ? r->multiprocessors : MULTIPROCESSORS, saved = 0, lost = 0;
     *pays = false;
     if (!find_symbols(art, r, value)) return "launch by launch: sizes are not known";
+    int meetings = count_meetings(art, value);
+    if (meetings < 0) return "launch by launch: sizes cannot be counted";
     for (int k = 0; k < art->n_launches; k++) {
         const gn_launch *l = &art->launches[k];
-        saved += launch_ns - meet_ns;
+        saved += launch_ns;
         if (!l->parallel) continue;
         if (!gn_term_value(l->trip, value, &trips)) return "launch by launch: sizes cannot be counted";
         double blocks = ceil(ceil((double)trips / (double)l->step) / (double)g[k].per_block);
         lost += round_ns * (rounds(blocks, units) - rounds(blocks, units * (double)BLOCKS_OF_LAUNCHES));
     }
+    saved -= launch_ns + meetings * meet_ns; /* it is one launch itself */
     *pays = saved > lost;
-    return gn_arena_printf(a, "%s: %d launches, about %.0f us a run saved by it and %.0f lost",
-                           *pays ? "in one kernel" : "launch by launch", art->n_launches, saved * 1e-3, lost * 1e-3);
+    return gn_arena_printf(a, "%s: %d launches, %d meetings, about %.0f us a run saved by it and %.0f lost",
+                           *pays ? "in one kernel" : "launch by launch", art->n_launches, meetings, saved * 1e-3,
+                           lost * 1e-3);
 }
 
 void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)
