@@ -132,7 +132,7 @@ static void print_sizes(const gn_unit_report *u)
     const gn_artifact *a = u->code->artifact;
     const char *sep = "sizes: ";
     for (int k = 0; k < a->n_syms; k++) {
-        if (a->syms[k].kind == GN_SYM_CEIL) continue;
+        if (a->syms[k].kind == GN_SYM_ELEMENTS || a->syms[k].kind == GN_SYM_CEIL) continue;
         printf("%s%s %lld", sep, a->syms[k].name, (long long)gn_instance_symbol(u->unit->instance, k));
         sep = ", ";
     }

@@ -38,8 +38,10 @@ static void sizes(gn_json *j, const gn_unit_report *u)
 {
     const gn_artifact *a = u->code->artifact;
     gn_json_object(j, "sizes");
-    for (int k = 0; k < a->n_syms; k++)
-        if (a->syms[k].kind != GN_SYM_CEIL) gn_json_int(j, a->syms[k].name, gn_instance_symbol(u->unit->instance, k));
+    for (int k = 0; k < a->n_syms; k++) {
+        if (a->syms[k].kind == GN_SYM_ELEMENTS || a->syms[k].kind == GN_SYM_CEIL) continue;
+        gn_json_int(j, a->syms[k].name, gn_instance_symbol(u->unit->instance, k));
+    }
     gn_json_end(j);
 }
 

@@ -69,15 +69,16 @@ typedef enum gn_sym_kind {
     GN_SYM_N_DST,
     GN_SYM_N_EDGE,
     GN_SYM_CONST,
-    GN_SYM_ROWS, /* rows of the tensor bound to slot `of`: where no graph tells */
-    GN_SYM_CEIL, /* symbol `of`, an earlier one, divided by `value` and rounded up */
+    GN_SYM_ELEMENTS, /* a constant too, but no number of rows: elements of a tensor */
+    GN_SYM_ROWS,     /* rows of the tensor bound to slot `of`: where no graph tells */
+    GN_SYM_CEIL,     /* symbol `of`, an earlier one, divided by `value` and rounded up */
 } gn_sym_kind;
 
 typedef struct gn_sym {
     const char *name;
     gn_sym_kind kind;
     int graph;     /* which graph gives the number */
-    int64_t value; /* CONST: the number; CEIL: the divisor, positive */
+    int64_t value; /* CONST, ELEMENTS: the number; CEIL: the divisor, positive */
     int of;        /* ROWS: a slot; CEIL: a symbol */
 } gn_sym;
 

@@ -131,7 +131,7 @@ static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors
     const gn_artifact *a = in->artifact;
     for (int k = 0; k < a->n_syms; k++) {
         const gn_sym *s = &a->syms[k];
-        if (s->kind == GN_SYM_CONST) {
+        if (s->kind == GN_SYM_CONST || s->kind == GN_SYM_ELEMENTS) {
             in->sym[k] = s->value;
         } else if (s->kind == GN_SYM_CEIL) {
             in->sym[k] = in->sym[s->of] / s->value + (in->sym[s->of] % s->value != 0);

@@ -1,8 +1,10 @@
 #include "cache/sha256.h"
 
+#include "cache/sha256_impl.h"
+
 #include <string.h>
 
-static const uint32_t K[64] = {
+const uint32_t gn_sha256_k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -18,7 +20,8 @@ static uint32_t rotr(uint32_t x, int n) { return x >> n | x << (32 - n); }
 /* One round; the caller names the variables in turn rather than moving them. */
 #define ROUND(a, b, c, d, e, f, g, h, t)                                                                               \
     do {                                                                                                               \
-        uint32_t t1 = (h) + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + (((e) & (f)) ^ (~(e) & (g))) + K[t] + w[t];     \
+        uint32_t t1 =                                                                                                  \
+            (h) + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + (((e) & (f)) ^ (~(e) & (g))) + gn_sha256_k[t] + w[t];     \
         uint32_t t2 = (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c)));            \
         (d) += t1;                                                                                                     \
         (h) = t1 + t2;                                                                                                 \
@@ -48,6 +51,16 @@ static void compress(uint32_t v[8], const unsigned char *p)
     v[4] += e, v[5] += f, v[6] += g, v[7] += h;
 }
 
+void gn_sha256_plain(uint32_t h[8], const unsigned char *p, size_t blocks)
+{
+    for (; blocks; blocks--, p += 64) compress(h, p);
+}
+
+static void add_blocks(gn_sha256 *s, const unsigned char *p, size_t blocks)
+{
+    if (blocks) (gn_sha256_has_x86() ? gn_sha256_x86 : gn_sha256_plain)(s->h, p, blocks);
+}
+
 void gn_sha256_init(gn_sha256 *s)
 {
     *s = (gn_sha256){
@@ -66,10 +79,11 @@ void gn_sha256_add(gn_sha256 *s, const void *p, size_t n)
         at += some;
         n -= some;
         if (have + some < sizeof s->block) return;
-        compress(s->h, s->block);
+        add_blocks(s, s->block, 1);
     }
-    for (; n >= sizeof s->block; at += sizeof s->block, n -= sizeof s->block) compress(s->h, at);
-    memcpy(s->block, at, n);
+    size_t blocks = n / sizeof s->block;
+    add_blocks(s, at, blocks);
+    memcpy(s->block, at + blocks * sizeof s->block, n % sizeof s->block);
 }
 
 void gn_sha256_end(gn_sha256 *s, unsigned char out[GN_SHA256_BYTES])

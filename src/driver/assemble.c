@@ -93,7 +93,10 @@ static gn_status *symbol(assembler *z, int low, int *out)
     }
     const low_sym *l = &z->low->syms.p[low];
     gn_sym s = {.name = l->name, .graph = -1, .of = -1};
-    if (l->per == 1) {
+    if (l->space == 0) {
+        s.kind = GN_SYM_ELEMENTS;
+        s.value = l->per;
+    } else if (l->per == 1) {
         GN_TRY(find_rows(z, l->space, &s));
     } else {
         int base = -1;

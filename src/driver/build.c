@@ -61,6 +61,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.code.off = off;
     o.code.cache = z->opt.cache;
     if (z->opt.target) o.limits = &z->opt.target->limits;
+    o.pass.fast_functions = o.limits && o.limits->fast_functions;
     return o;
 }
 
@@ -102,6 +103,8 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
     if (prepare) GN_TRY(gn_compile(z->arena, prepare, &o, &z->out->pass_count, &u->prepare_code));
     GN_TRY(gn_compile(z->arena, rest, &o, &z->out->pass_count, &u->code));
     choose_whole(z, &o, u);
+    u->code->set = id != GN_UNIT_EVAL;
+    if (prepare) u->prepare_code->set = u->code->set;
     return NULL;
 }
 

@@ -28,8 +28,11 @@ typedef struct gn_compiled {
     gn_artifact *artifact;             /* its code is set by gn_compile_code */
     const struct gn_cuda_whole *whole; /* for a GPU: it is compiled to one kernel (whole.h); NULL: launch by launch */
     const char *whole_why;             /* why, or why not; NULL: nobody has asked */
+    int set; /* programs of one set are always compiled together, those of an earlier one without later ones too */
     double pass_ms, lower_ms;
 } gn_compiled;
+
+enum { GN_CODE_SETS = 2 }; /* inference, and what training needs besides */
 
 /* Everything up to loop IR.  Lives in the arena. */
 GN_NODISCARD gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt, int *pass_count,

@@ -10,15 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NVRTC takes 20 ms for a program before its first kernel, and about 0.35 ms for an instruction of loop IR: objects of a tenth
- * of a second, so that several threads end together and no kernel waits behind others that take long. */
-enum { PER_OBJECT = 24, WORK = 260, MAX_THREADS = 64 };
+/* NVRTC takes 20 ms for a program before its first kernel, and about 0.35 ms for an instruction of loop IR: few objects, of
+ * even size, so that several threads end together. */
+enum { WORK = 450, MAX_THREADS = 64 };
+
+typedef struct piece { /* a kernel that is compiled */
+    const kir_kernel *kernel;
+    const char *text;
+    uint32_t work; /* instructions */
+    gn_cuda_place place;
+} piece;
 
 typedef struct part {           /* kernels of one object, or a program in one kernel */
     const gn_compiled *program; /* NULL: kernels */
-    const kir_kernel *kernels[PER_OBJECT];
-    const char *text[PER_OBJECT];
-    int n, distinct;   /* distinct: kernels that are compiled */
+    GN_VEC(const kir_kernel *) kernels;
+    GN_VEC(const char *) text;
+    int distinct;      /* kernels that are compiled */
     uint32_t work;     /* instructions */
     const char *parts; /* of its key */
     gn_key key;
@@ -29,6 +36,7 @@ typedef struct job {
     int arch;
     const gn_codegen_options *opt;
     gn_cuda_maker maker;
+    GN_VEC(piece) pieces;
     GN_VEC(part) parts;
     int *order; /* of parts: what takes longest begins first */
     gn_cuda_objects *out;
@@ -39,47 +47,89 @@ typedef struct job {
 
 /* Parts --------------------------------------------------------------------------------------------------------------- */
 
-/* Equal kernels of a program share code.  Those of other programs are in objects of their own, which do not depend on what
- * else a model was compiled for: inference finds what training kept. */
-static void divide(job *j, const gn_compiled *c, gn_cuda_place *place, int *whole)
+/* Equal kernels share code.  which[k]: the piece that is kernel k of the program. */
+static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
 {
-    *whole = -1;
-    if (c->whole) {
-        part one = {.program = c};
-        *whole = (int)j->parts.n;
-        for (int k = 0; k < c->artifact->n_launches; k++) {
-            const gn_launch *l = &c->artifact->launches[k];
-            if (l->kind == GN_LAUNCH_KERNEL) place[l->kernel] = (gn_cuda_place){*whole, 1 + k};
-            if (!c->whole->phase[k].kernel || c->whole->phase[k].same != k) continue;
-            one.work += c->whole->phase[k].kernel->insts.n;
-            one.distinct++;
-        }
-        GN_PUSH(j->arena, j->parts, one);
-        return;
-    }
-    gn_map seen;
-    gn_map_init(&seen, j->arena);
-    bool fresh = true;
     for (int k = 0; k < c->n_kernels; k++) {
         const char *text = gn_canonical_kernel(j->arena, c->kernels[k]);
-        const uint32_t *same = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(&seen, text) : NULL;
-        if (same) {
-            place[k] = place[*same];
-            continue;
+        const uint32_t *same = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(seen, text) : NULL;
+        which[k] = same ? *same : j->pieces.n;
+        if (same) continue;
+        gn_map_put(seen, text, j->pieces.n);
+        GN_PUSH(j->arena, j->pieces, ((piece){.kernel = c->kernels[k], .text = text, .work = c->kernels[k]->insts.n}));
+    }
+}
+
+/* The pieces from `first` on, the largest first. */
+static uint32_t *by_work(job *j, uint32_t first, uint32_t *total)
+{
+    uint32_t *order = GN_NEW_N(j->arena, uint32_t, j->pieces.n - first + 1);
+    *total = 0;
+    for (uint32_t k = first; k < j->pieces.n; k++) {
+        uint32_t at = k - first;
+        for (; at > 0 && j->pieces.p[order[at - 1]].work < j->pieces.p[k].work; at--) order[at] = order[at - 1];
+        order[at] = k;
+        *total += j->pieces.p[k].work;
+    }
+    return order;
+}
+
+/* The pieces from `first` on to objects of even size: each to the one that has least so far. */
+static void divide(job *j, uint32_t first)
+{
+    uint32_t total, begin = j->parts.n, *order = by_work(j, first, &total), n = (total + WORK - 1) / WORK;
+    if (n > j->pieces.n - first) n = j->pieces.n - first;
+    for (uint32_t k = 0; k < n; k++) GN_PUSH(j->arena, j->parts, ((part){0}));
+    for (uint32_t i = 0; first + i < j->pieces.n; i++) {
+        uint32_t least = begin;
+        for (uint32_t k = begin; k < j->parts.n; k++)
+            if (j->parts.p[k].work < j->parts.p[least].work) least = k;
+        piece *x = &j->pieces.p[order[i]];
+        part *to = &j->parts.p[least];
+        x->place = (gn_cuda_place){(int)least, (int)to->kernels.n};
+        to->work += x->work;
+        to->distinct++;
+        GN_PUSH(j->arena, to->kernels, x->kernel);
+        GN_PUSH(j->arena, to->text, x->text);
+    }
+}
+
+/* A program in one kernel is an object of its own. */
+static void place_whole(job *j, const gn_compiled *c, gn_cuda_place *place, int *whole)
+{
+    part one = {.program = c};
+    *whole = (int)j->parts.n;
+    for (int k = 0; k < c->artifact->n_launches; k++) {
+        const gn_launch *l = &c->artifact->launches[k];
+        if (l->kind == GN_LAUNCH_KERNEL) place[l->kernel] = (gn_cuda_place){*whole, 1 + k};
+        if (!c->whole->phase[k].kernel || c->whole->phase[k].same != k) continue;
+        one.work += c->whole->phase[k].kernel->insts.n;
+        one.distinct++;
+    }
+    GN_PUSH(j->arena, j->parts, one);
+}
+
+/* Set by set: kernels that an earlier one has are not compiled again, and how the first is divided does not depend on what
+ * else a model was compiled for, so that inference finds what training kept. */
+static void place_all(job *j, int n, gn_compiled *const *programs)
+{
+    gn_map seen;
+    gn_map_init(&seen, j->arena);
+    uint32_t **which = GN_NEW_N(j->arena, uint32_t *, n + 1);
+    for (int set = 0; set < GN_CODE_SETS; set++) {
+        uint32_t first = j->pieces.n;
+        for (int p = 0; p < n; p++) {
+            if (programs[p]->set != set || programs[p]->whole) continue;
+            which[p] = GN_NEW_N(j->arena, uint32_t, programs[p]->n_kernels + 1);
+            collect(j, programs[p], &seen, which[p]);
         }
-        gn_map_put(&seen, text, (uint32_t)k);
-        uint32_t work = c->kernels[k]->insts.n;
-        part *p = fresh ? NULL : &j->parts.p[j->parts.n - 1];
-        if (!p || p->n == PER_OBJECT || p->work + work > WORK) {
-            GN_PUSH(j->arena, j->parts, ((part){0}));
-            p = &j->parts.p[j->parts.n - 1];
-        }
-        fresh = false;
-        p->work += work;
-        place[k] = (gn_cuda_place){(int)j->parts.n - 1, p->n};
-        p->text[p->n] = text;
-        p->kernels[p->n++] = c->kernels[k];
-        p->distinct = p->n;
+        divide(j, first);
+    }
+    for (int p = 0; p < n; p++) {
+        j->out->whole[p] = -1;
+        if (programs[p]->whole) place_whole(j, programs[p], j->out->place[p], &j->out->whole[p]);
+        for (int k = 0; k < programs[p]->n_kernels && which[p]; k++)
+            j->out->place[p][k] = j->pieces.p[which[p][k]].place;
     }
 }
 
@@ -103,13 +153,13 @@ static const char *text_of_whole(gn_arena *a, const gn_cuda_whole *w)
 static void make_key(job *j, part *p)
 {
     gn_buf b = {.arena = j->arena};
-    if (p->program) p->text[0] = text_of_whole(j->arena, p->program->whole);
+    if (p->program) GN_PUSH(j->arena, p->text, text_of_whole(j->arena, p->program->whole));
     gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d\n%s", GNNC_VERSION, gn_code_id, j->arch,
                   p->program ? "whole" : "kernels");
-    for (int k = 0; k < (p->program ? 1 : p->n); k++) {
+    for (uint32_t k = 0; k < p->text.n; k++) {
         unsigned char digest[GN_SHA256_BYTES];
         char hex[GN_SHA256_HEX + 1];
-        gn_sha256_of(p->text[k], strlen(p->text[k]), digest);
+        gn_sha256_of(p->text.p[k], strlen(p->text.p[k]), digest);
         gn_sha256_hex(digest, hex);
         gn_buf_printf(&b, " %s", hex);
     }
@@ -120,12 +170,12 @@ static void make_key(job *j, part *p)
 
 /* Compiling ----------------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const part *p) { return p->program ? p->program->artifact->name : p->kernels[0]->name; }
+static const char *name_of(const part *p) { return p->program ? p->program->artifact->name : p->kernels.p[0]->name; }
 
 static bool look_up(job *j, int k)
 {
     const part *p = &j->parts.p[k];
-    int entries = p->program ? 1 + p->program->whole->n : p->n;
+    int entries = p->program ? 1 + p->program->whole->n : (int)p->kernels.n;
     gn_code_object *o = &j->out->objects[k];
     gn_cuda_view view;
     if (!j->opt->cache) return false;
@@ -147,7 +197,7 @@ static void *worker(void *arg)
         gn_code_object *o = &j->out->objects[k];
         if (o->bytes) continue;
         j->error[k] = p->program ? j->maker.whole(j->maker.ctx, p->program->whole, j->arch, o)
-                                 : j->maker.make(j->maker.ctx, p->n, p->kernels, j->arch, o);
+                                 : j->maker.make(j->maker.ctx, (int)p->kernels.n, p->kernels.p, j->arch, o);
     }
     return NULL;
 }
@@ -235,8 +285,8 @@ gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int
     for (int p = 0; p < n; p++) {
         report->kernels += programs[p]->n_kernels;
         out->place[p] = GN_NEW_N(a, gn_cuda_place, programs[p]->n_kernels + 1);
-        divide(&j, programs[p], out->place[p], &out->whole[p]);
     }
+    place_all(&j, n, programs);
     out->n_objects = (int)j.parts.n;
     out->objects = GN_NEW_N(a, gn_code_object, j.parts.n + 1);
     j.error = GN_NEW_N(a, gn_status *, j.parts.n + 1);

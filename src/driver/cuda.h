@@ -25,9 +25,11 @@ typedef struct gn_cuda_maker {
     void *ctx;
 } gn_cuda_maker;
 
-/* Kernels of a program go to NVRTC a few at a time, a program of NVRTC each, on several threads: that is faster than all at
- * once and than each alone.  How they are divided depends on the kernels alone, not on threads or other programs.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not
- * loaded.  A program that is to be one kernel (whole.h) is a program of NVRTC, and cannot be divided.  The programs have been compiled for gn_cuda_limits.  `maker`: instead of NVRTC; may be NULL.  GN_ERR_BACKEND
+/* Kernels go to NVRTC some at a time, a program of NVRTC each, on several threads: that is faster than all at once and than
+ * each alone.  How they are divided depends on the kernels of their set and of earlier ones alone (gn_compiled), not on
+ * threads.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not loaded.  A program
+ * that is to be one kernel (whole.h) is a program of NVRTC, and cannot be divided.  The programs have been compiled for
+ * gn_cuda_limits.  `maker`: instead of NVRTC; may be NULL.  GN_ERR_BACKEND
  * without NVRTC.  Free with gn_cuda_objects_free, on failure too. */
 GN_NODISCARD gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch,
                                         const gn_codegen_options *opt, const gn_cuda_maker *maker, gn_cuda_objects *out,

@@ -41,6 +41,33 @@ static printer start(const kir_kernel *k, gn_buf *out)
     return p;
 }
 
+/* Text is the key of code that is kept, so it is made at every start: numbers without printf. */
+static void number(gn_buf *out, const char *before, int64_t v)
+{
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    do *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (v < 0) *--at = '-';
+    gn_buf_add(out, before);
+    gn_buf_addn(out, at, (size_t)(digits + sizeof digits - at));
+}
+
+static void words(gn_buf *out, const char *a, const char *b)
+{
+    gn_buf_add(out, a);
+    gn_buf_add(out, b);
+}
+
+static void indent(gn_buf *out, int depth)
+{
+    static const char blanks[] = "                                ";
+    for (size_t n = 2 * (size_t)depth, some; n; n -= some) {
+        some = n < sizeof blanks - 1 ? n : sizeof blanks - 1;
+        gn_buf_addn(out, blanks, some);
+    }
+}
+
 /* Names and literals --------------------------------------------------------------------------------------------------- */
 
 static bool is_word(const char *s)
@@ -100,7 +127,7 @@ static void literal(gn_buf *out, const kir_inst *i)
         }
         gn_buf_printf(out, "%s%s", t, i->elem == GN_F64 ? ":f64" : "");
     } else {
-        gn_buf_printf(out, "%lld", (long long)i->imm);
+        number(out, "", i->imm);
     }
 }
 
@@ -111,10 +138,8 @@ static void operand(printer *p, kir_id v)
         literal(p->out, i);
     else if (i && i->op == KIR_SYM && i->imm >= 0 && i->imm < p->k->syms.n)
         name(p->out, p->k->syms.p[i->imm]);
-    else if (i && p->num[v])
-        gn_buf_printf(p->out, "%%%u", p->num[v]);
     else
-        gn_buf_printf(p->out, "%%?%u", v);
+        number(p->out, i && p->num[v] ? "%" : "%?", i && p->num[v] ? p->num[v] : v);
 }
 
 static void buffer(printer *p, int64_t b)
@@ -144,13 +169,12 @@ static void value(printer *p, const kir_inst *i)
 {
     const kir_op_info *info = &kir_ops[i->op];
     const kir_id in[] = {i->a, i->b, i->c};
-    if (info->sig[0] == 'f' || info->sig[0] == 't' || info->sig[0] == '*')
-        gn_buf_printf(p->out, " %s", elem_text(i->elem));
+    if (info->sig[0] == 'f' || info->sig[0] == 't' || info->sig[0] == '*') words(p->out, " ", elem_text(i->elem));
     for (int n = 0; n < info->n_in; n++) {
         gn_buf_add(p->out, n ? ", " : " ");
         operand(p, in[n]);
     }
-    if (i->op == KIR_RANDOM) gn_buf_printf(p->out, " site %lld", (long long)i->imm);
+    if (i->op == KIR_RANDOM) number(p->out, " site ", i->imm);
 }
 
 static const char *kind_text(int64_t kind) { return kind >= 0 && kind < KIR_KIND_COUNT ? kir_kinds[kind].text : "?"; }
@@ -182,9 +206,9 @@ static void loop(printer *p, const kir_inst *i)
     operand(p, i->a);
     gn_buf_add(p->out, " .. ");
     operand(p, i->b);
-    gn_buf_printf(p->out, " step %lld %s %s", (long long)i->imm,
-                  i->unit < KIR_UNIT_COUNT ? kir_unit_name[i->unit] : "?",
-                  i->race < KIR_RACE_COUNT ? kir_race_name[i->race] : "?");
+    number(p->out, " step ", i->imm);
+    words(p->out, " ", i->unit < KIR_UNIT_COUNT ? kir_unit_name[i->unit] : "?");
+    words(p->out, " ", i->race < KIR_RACE_COUNT ? kir_race_name[i->race] : "?");
 }
 
 static void line(printer *p, kir_id at)
@@ -192,27 +216,31 @@ static void line(printer *p, kir_id at)
     const kir_inst *i = kir_at(p->k, at);
     const char *op = i->op < KIR_OP_COUNT ? kir_ops[i->op].text : "?";
     if (i->op == KIR_FOR) {
-        gn_buf_printf(p->out, "for %%%u", p->num[at]);
+        number(p->out, "for %", p->num[at]);
         loop(p, i);
         return;
     }
-    if (is_named(i)) gn_buf_printf(p->out, "%%%u = ", p->num[at]);
-    gn_buf_add(p->out, op);
+    if (is_named(i)) number(p->out, "%", p->num[at]);
+    words(p->out, is_named(i) ? " = " : "", op);
     switch (i->op < KIR_OP_COUNT ? i->op : KIR_INVALID) {
     case KIR_INVALID:
     case KIR_BARRIER: break;
     case KIR_CONST: gn_buf_add(p->out, " "), literal(p->out, i); break;
-    case KIR_SYM: gn_buf_printf(p->out, " %lld", (long long)i->imm); break;
-    case KIR_TILE: gn_buf_printf(p->out, " %s %lld", elem_text(i->elem), (long long)i->imm); break;
+    case KIR_SYM: number(p->out, " ", i->imm); break;
+    case KIR_TILE:
+        words(p->out, " ", elem_text(i->elem));
+        number(p->out, " ", i->imm);
+        break;
     case KIR_LOAD:
     case KIR_TLOAD:
-        gn_buf_printf(p->out, " %s ", elem_text(i->elem));
+        words(p->out, " ", elem_text(i->elem));
+        gn_buf_add(p->out, " ");
         place(p, i);
         break;
     case KIR_ROUND: gn_buf_printf(p->out, " %s ", kind_text(i->imm)), operand(p, i->a); break;
     case KIR_MMA: fragments(p, i); break;
     case KIR_TACC:
-        gn_buf_printf(p->out, " %s", i->imm >= 0 && i->imm < KIR_RED_COUNT ? kir_red_name[i->imm] : "?");
+        words(p->out, " ", i->imm >= 0 && i->imm < KIR_RED_COUNT ? kir_red_name[i->imm] : "?");
         /* fall through */
     case KIR_STORE:
     case KIR_TSTORE:
@@ -237,12 +265,13 @@ static void block(printer *p, kir_id at, int depth)
         }
         p->seen[at] = true;
         if (i->op == KIR_CONST || i->op == KIR_SYM) continue;
-        gn_buf_printf(p->out, "%*s", 2 * depth, "");
+        indent(p->out, depth);
         line(p, at);
         if (i->op == KIR_FOR || i->op == KIR_IF) {
             gn_buf_add(p->out, " {\n");
             block(p, i->body, depth + 1);
-            gn_buf_printf(p->out, "%*s}", 2 * depth, "");
+            indent(p->out, depth);
+            gn_buf_add(p->out, "}");
         }
         gn_buf_add(p->out, "\n");
     }
@@ -256,15 +285,16 @@ static void declare(gn_buf *out, const kir_kernel *k, const kir_buffer *b)
     const kir_size *s = &b->size;
     gn_buf_add(out, "  %");
     name(out, b->name);
-    gn_buf_printf(out, ": %s[", elem_text(b->elem));
+    words(out, ": ", elem_text(b->elem));
+    gn_buf_add(out, "[");
     if (s->sym < 0) {
-        gn_buf_printf(out, "%lld", (long long)s->coef);
+        number(out, "", s->coef);
     } else {
         name(out, (uint32_t)s->sym < k->syms.n ? k->syms.p[s->sym] : "?");
-        if (s->coef != 1) gn_buf_printf(out, " * %lld", (long long)s->coef);
+        if (s->coef != 1) number(out, " * ", s->coef);
     }
-    if (s->plus) gn_buf_printf(out, " + %d", s->plus);
-    gn_buf_printf(out, "] %s", access[b->access & 3]);
+    if (s->plus) number(out, " + ", s->plus);
+    words(out, "] ", access[b->access & 3]);
 }
 
 void kir_print(const kir_kernel *k, gn_buf *out)
@@ -276,7 +306,7 @@ void kir_print(const kir_kernel *k, gn_buf *out)
     gn_buf_add(out, " (");
     const char *sep = "\n  ";
     for (uint32_t i = 0; i < k->syms.n; i++, sep = ", ") {
-        gn_buf_printf(out, "%ssym ", sep);
+        words(out, sep, "sym ");
         name(out, k->syms.p[i]);
     }
     sep = k->syms.n ? ",\n" : "\n";

@@ -42,7 +42,8 @@
       "programs share the memory of temporaries; what no kernel reads of graph and data is freed")                     \
     X(ROW_BLOCKS, "row-blocks", "work that a row alone waits for is done step by step for several rows")               \
     X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")                                \
-    X(ONE_KERNEL, "one-kernel", "a device runs a program of little work in one kernel, where a mode folds launches")
+    X(ONE_KERNEL, "one-kernel", "a device runs a program of little work in one kernel, where a mode folds launches")   \
+    X(SHARE_SIZES, "share-sizes", "loops over elements are told how many there are: for all sizes one kernel")
 
 typedef enum gn_decision {
 #define X(id, name, doc) GN_DO_##id,

@@ -30,13 +30,15 @@ void low_fail(lower *L, gir_id v, const char *fmt, ...)
 
 /* Symbols and buffers ----------------------------------------------------------------------------------------------- */
 
-/* A graph end whose size is known needs no symbol: -1. */
 int low_sym_of(lower *L, gir_space_id s, int64_t per)
 {
     for (uint32_t i = 0; i < L->out->syms.n; i++)
         if (L->out->syms.p[i].space == s && L->out->syms.p[i].per == per) return (int)i;
     const char *name = L->p->spaces.p[s].name;
-    if (per != 1) name = gn_arena_printf(L->arena, "%s_by_%lld", name, (long long)per);
+    if (s == 0)
+        name = gn_arena_printf(L->arena, "elements_%lld", (long long)per);
+    else if (per != 1)
+        name = gn_arena_printf(L->arena, "%s_by_%lld", name, (long long)per);
     GN_PUSH(L->arena, L->out->syms, ((low_sym){name, s, per}));
     return (int)L->out->syms.n - 1;
 }

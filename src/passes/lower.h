@@ -68,7 +68,7 @@ typedef struct low_buffer {
     GN_VEC(low_held) held; /* TEMP: what else it holds, and when (driver/reuse.c) */
 } low_buffer;
 
-typedef struct low_sym { /* number of rows of `space`, or that divided by `per`, rounded up */
+typedef struct low_sym { /* number of rows of `space`, or that divided by `per`, rounded up; of space 0: `per` itself */
     const char *name;
     gir_space_id space;
     int64_t per;

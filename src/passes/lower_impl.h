@@ -129,6 +129,7 @@ kir_id low_fconst(lower *L, gn_elem e, double v);
 kir_id low_const(lower *L, gn_elem e, double v);             /* of any type of the loop IR */
 kir_id low_start(lower *L, gn_elem e, int red);              /* what a reduction of that type starts from */
 kir_id low_sym_value(lower *L, gir_space_id s, int64_t per); /* number of rows as i64 */
+kir_id low_count(lower *L, int64_t n);                       /* n as a symbol, not as a constant of the kernel's text */
 kir_id low_open(lower *L, kir_id lo, kir_id hi, int64_t step, kir_unit unit, kir_race race);
 kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race);
 kir_id low_open_if(lower *L, kir_id cond);

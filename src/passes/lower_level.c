@@ -119,12 +119,8 @@ kir_id low_start(lower *L, gn_elem e, int red)
     return low_iconst(L, red == GIR_RED_MAX ? INT64_MIN : INT64_MAX);
 }
 
-kir_id low_sym_value(lower *L, gir_space_id s, int64_t per)
+static kir_id symbol(lower *L, int number) /* a low_sym */
 {
-    if (s == 0) return low_iconst(L, 1);
-    const gir_space *sp = &L->p->spaces.p[s];
-    if (sp->size >= 0) return low_iconst(L, (sp->size + per - 1) / per);
-    int number = low_sym_of(L, s, per); /* may move the symbols */
     int k = kir_sym_add(L->k, L->out->syms.p[number].name);
     for (uint32_t i = 0; i < L->int_memos.n; i++) {
         const int_memo *m = &L->int_memos.p[i];
@@ -134,6 +130,16 @@ kir_id low_sym_value(lower *L, gir_space_id s, int64_t per)
     GN_PUSH(L->arena, L->int_memos, ((int_memo){KIR_SYM, 0, 0, v, 0, 0}));
     return v;
 }
+
+kir_id low_sym_value(lower *L, gir_space_id s, int64_t per)
+{
+    if (s == 0) return low_iconst(L, 1);
+    const gir_space *sp = &L->p->spaces.p[s];
+    if (sp->size >= 0) return low_iconst(L, (sp->size + per - 1) / per);
+    return symbol(L, low_sym_of(L, s, per));
+}
+
+kir_id low_count(lower *L, int64_t n) { return symbol(L, low_sym_of(L, 0, n)); }
 
 kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b)
 {

@@ -330,12 +330,47 @@ void low_rows(lower *L)
 
 /* Elements ---------------------------------------------------------------------------------------------------------- */
 
+/* Is the element's number nothing to v but where it lies in memory?  Then the loop is the same for any number of elements. */
+static bool is_elementwise(const lower *L, gir_id v, bool *seen)
+{
+    const gir_program *p = L->p;
+    const gir_node *n = gir_at(p, v);
+    if (seen[v]) return true; /* or what reads it is none already */
+    seen[v] = true;
+    bool here = L->f->place[v] == FU_INLINE || (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
+    if (fu_elems(p, v) == 1) return true;
+    if (!here) return fu_elems(p, v) == L->r->n;
+    if (n->op == GIR_BROADCAST && !fu_is_identity_view(p, v)) return fu_elems(p, gir_in(p, v, 0)) == 1;
+    if (n->op != GIR_CONST && gir_ops[n->op].cls != GIR_CLASS_MAP && !fu_is_identity_view(p, v)) return false;
+    for (int k = 0; k < n->n_in; k++)
+        if (!is_elementwise(L, gir_in(p, v, k), seen)) return false;
+    return true;
+}
+
+/* How many elements there are is a symbol of the kernel's: updates of parameters of any size share code.  Declines where
+ * the number says which element of something else is meant. */
+static bool shares_sizes(const lower *L)
+{
+    bool all = gn_is_on(L->opt->off, GN_DO_SHARE_SIZES), *seen = GN_NEW_N(L->arena, bool, L->p->nodes.n);
+    for (uint32_t m = 0; m < L->r->members.n; m++) all = all && is_elementwise(L, L->r->members.p[m], seen);
+    return all;
+}
+
+static void sizes_of_elements(lower *L, int64_t n)
+{
+    for (uint32_t b = 0; b < L->k->buffers.n; b++) {
+        kir_size *s = &L->k->buffers.p[b].size;
+        if (s->sym < 0 && s->coef == n) *s = (kir_size){.coef = 1, .sym = 0};
+    }
+}
+
 void low_flat(lower *L)
 {
     int64_t n = L->r->n, block = L->sched.row_block;
+    bool shares = shares_sizes(L);
     low_begin(L, "flat");
-    kir_id end = low_iconst(L, n);
-    L->launch.trip = (low_size){.coef = n, .sym = -1};
+    kir_id end = shares ? low_count(L, n) : low_iconst(L, n);
+    L->launch.trip = shares ? (low_size){.coef = 1, .sym = low_sym_of(L, 0, n)} : (low_size){.coef = n, .sym = -1};
     L->launch.step = block;
     L->row = (where){.space = 0, .row = low_iconst(L, 0), .level = 0};
     kir_id at = low_open(L, low_iconst(L, 0), end, block, KIR_THREAD, KIR_NONE);
@@ -352,5 +387,6 @@ void low_flat(lower *L)
         if (L->f->stored[r->members.p[m]]) low_store_value(L, r->members.p[m], &L->row, f, value[m]);
     low_close(L);
     low_close(L);
+    if (shares) sizes_of_elements(L, n);
     low_end(L);
 }

@@ -24,10 +24,11 @@ typedef struct gn_pass_options {
     int n_fixed; /* inputs that are the same in every run: what depends on them alone can be computed once */
     const char *const *fixed;
     gn_without without;
-    int levels;  /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
-    int limit;   /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
-    bool eager;  /* only what lowering cannot do without */
-    bool verify; /* the verifier after every pass */
+    int levels; /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
+    int limit;  /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
+    bool eager; /* only what lowering cannot do without */
+    bool fast_functions; /* of the back end's limits */
+    bool verify;         /* the verifier after every pass */
     /* May be NULL: called after each pass, with what it was given and what it left. */
     void (*after)(void *ctx, const char *pass, const gir_program *in, const gir_program *out);
     void *ctx;

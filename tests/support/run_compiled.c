@@ -389,6 +389,8 @@ static gn_status *open_desk(desk *d)
     d->sym = GN_NEW_N(d->arena, int64_t, low->syms.n + 1);
     for (uint32_t k = 0; k < low->syms.n; k++) {
         const low_sym *s = &low->syms.p[k];
+        d->sym[k] = s->per;
+        if (s->space == 0) continue;
         GN_TRY(run_world_rows(&d->world, s->space, &d->sym[k]));
         d->sym[k] = (d->sym[k] + s->per - 1) / s->per;
     }

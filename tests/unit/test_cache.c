@@ -1,6 +1,7 @@
 /* The cache without a disk: SHA-256, entries byte by byte, memory, environment, archives. */
 /* links: cache base */
 #include "cache/memory.h"
+#include "cache/sha256_impl.h"
 #include "cache_test.h"
 
 static void digest_is(const char *text, size_t n, const char *want)
@@ -42,6 +43,24 @@ START_TEST(sha256_pieces)
             gn_sha256_end(&s, pieces);
             ck_assert_int_eq(memcmp(whole, pieces, sizeof whole), 0);
         }
+    }
+}
+END_TEST
+
+/* With the machine's own instructions, where it has them, and without: the same. */
+START_TEST(sha256_ways)
+{
+    enum { BLOCKS = 9 };
+    static unsigned char text[BLOCKS * 64 + 1];
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (unsigned char)(i * i * 7 + i / 5);
+    if (!gn_sha256_has_x86()) return;
+    for (size_t n = 0; n <= BLOCKS; n++) {
+        gn_sha256 a, b;
+        gn_sha256_init(&a);
+        gn_sha256_init(&b);
+        gn_sha256_plain(a.h, text + 1, n);
+        gn_sha256_x86(b.h, text + 1, n);
+        ck_assert_int_eq(memcmp(a.h, b.h, sizeof a.h), 0);
     }
 }
 END_TEST
@@ -341,6 +360,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, sha256_vectors);
     tcase_add_test(t, sha256_pieces);
+    tcase_add_test(t, sha256_ways);
     tcase_add_test(t, entry_round_trip);
     tcase_add_test(t, entry_every_byte);
     tcase_add_test(t, entry_every_length);

@@ -1,0 +1,157 @@
+/* links: driver codegen passes frontend ir runtime cache base */
+/* How kernels are divided among objects: evenly, equal ones once, and inference's by themselves. */
+#include "cache/cache.h"
+#include "driver/cuda.h"
+#include "kir_test.h"
+
+enum { MOST = 64, ARCH = 90 };
+
+typedef struct tally { /* of what was made; one thread */
+    int objects, kernels;
+    uint32_t least, most; /* instructions of an object */
+} tally;
+
+static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
+{
+    tally *t = ctx;
+    uint32_t work = 0;
+    gn_cuda_geometry g[MOST];
+    for (int k = 0; k < n; k++) {
+        work += kernels[k]->insts.n;
+        g[k] = (gn_cuda_geometry){.threads = 32, .group = 1, .per_block = 32};
+    }
+    t->least = t->objects == 0 || work < t->least ? work : t->least;
+    t->most = work > t->most ? work : t->most;
+    t->objects++;
+    t->kernels += n;
+    return gn_cuda_object_pack(n, arch, g, "code", 4, NULL, out);
+}
+
+/* Adds `n` numbers, and `step`: kernels of one length differ in it. */
+static const kir_kernel *sum(const char *name, int n, int step)
+{
+    gn_buf b = {.arena = &arena};
+    gn_buf_printf(&b, "kernel @%s (sym n, %%x: f32[n] read_write) {\nfor %%1 in 0 .. n step 1 thread none {\n", name);
+    gn_buf_printf(&b, "%%2 = load f32 %%x[%%1]\n");
+    for (int k = 0; k < n; k++) gn_buf_printf(&b, "%%%d = fadd f32 %%%d, %d.5\n", 3 + k, 2 + k, step + k);
+    gn_buf_printf(&b, "store %%x[%%1], %%%d\n}\n}\n", 2 + n);
+    return verified(b.p);
+}
+
+static gn_compiled *program(int set, int n, const kir_kernel *const *kernels)
+{
+    gn_compiled *c = GN_NEW(&arena, gn_compiled);
+    c->set = set;
+    c->kernels = GN_NEW_N(&arena, const kir_kernel *, n + 1);
+    for (int k = 0; k < n; k++) c->kernels[c->n_kernels++] = kernels[k];
+    return c;
+}
+
+static gn_cuda_objects compiled(int n, gn_compiled *const *programs, gn_cache *cache, tally *t, gn_code_report *r)
+{
+    gn_cuda_objects out;
+    gn_codegen_options o = {.threads = 1, .cache = cache};
+    gn_cuda_maker maker = {make, t};
+    *t = (tally){0};
+    succeeded(gn_compile_cuda(&arena, n, programs, ARCH, &o, &maker, &out, r), "gn_compile_cuda");
+    return out;
+}
+
+static bool same(gn_cuda_place a, gn_cuda_place b) { return a.object == b.object && a.kernel == b.kernel; }
+
+/* Forty kernels of very different length; no object is much larger than another, and every kernel has a place of its own. */
+START_TEST(even)
+{
+    const kir_kernel *k[40];
+    tally t;
+    gn_code_report r;
+    for (int i = 0; i < 40; i++) k[i] = sum("k", 5 + i * i / 8, i);
+    gn_compiled *p = program(0, 40, k);
+    gn_cuda_objects o = compiled(1, &p, NULL, &t, &r);
+    ck_assert_int_eq(t.kernels, 40);
+    ck_assert_int_eq(t.objects, o.n_objects);
+    ck_assert_int_ge(t.objects, 4);
+    ck_assert_msg(t.least * 10 >= t.most * 9, "objects of %u to %u instructions", t.least, t.most);
+    for (int i = 0; i < 40; i++)
+        for (int j = 0; j < i; j++) ck_assert(!same(o.place[0][i], o.place[0][j]));
+    gn_cuda_objects_free(&o);
+}
+END_TEST
+
+/* One kernel is one object, however long; none is none. */
+START_TEST(few)
+{
+    const kir_kernel *k = sum("k", 2000, 1);
+    tally t;
+    gn_code_report r;
+    gn_compiled *p[] = {program(0, 1, &k), program(1, 0, &k)};
+    gn_cuda_objects o = compiled(2, p, NULL, &t, &r);
+    ck_assert_int_eq(o.n_objects, 1);
+    ck_assert_int_eq(t.kernels, 1);
+    gn_cuda_objects_free(&o);
+}
+END_TEST
+
+/* Names do not tell kernels apart, neither in a program nor among programs, and places lead to the one that was made. */
+START_TEST(equal_ones)
+{
+    const kir_kernel *a[] = {sum("a", 10, 1), sum("b", 20, 2), sum("c", 10, 1)};
+    const kir_kernel *b[] = {sum("d", 30, 3), sum("e", 20, 2)};
+    tally t;
+    gn_code_report r;
+    gn_compiled *p[] = {program(1, 2, b), program(0, 3, a)};
+    gn_cuda_objects o = compiled(2, p, NULL, &t, &r);
+    ck_assert_int_eq(r.kernels, 5);
+    ck_assert_int_eq(r.distinct, 3);
+    ck_assert_int_eq(t.kernels, 3);
+    ck_assert(same(o.place[1][0], o.place[1][2]));
+    ck_assert(same(o.place[0][1], o.place[1][1]));
+    ck_assert(!same(o.place[0][0], o.place[1][1]));
+    gn_cuda_objects_free(&o);
+}
+END_TEST
+
+/* What training compiled of inference is there for inference alone, and the other way round. */
+START_TEST(kept)
+{
+    const kir_kernel *a[12], *b[12];
+    tally t;
+    gn_code_report r;
+    gn_cache *cache;
+    gn_cache_options none = {0};
+    for (int i = 0; i < 12; i++) {
+        a[i] = sum("a", 40 + 7 * i, i);
+        b[i] = i % 3 ? sum("b", 50 + 9 * i, 100 + i) : a[i];
+    }
+    gn_compiled *both[] = {program(1, 12, b), program(0, 12, a)};
+    succeeded(gn_cache_new(&none, &cache), "cache");
+    gn_cuda_objects o = compiled(1, both + 1, cache, &t, &r);
+    ck_assert_int_eq(r.misses, 12);
+    gn_cuda_objects_free(&o);
+    o = compiled(2, both, cache, &t, &r);
+    ck_assert_int_eq(r.hits, 12);
+    ck_assert_int_eq(r.misses, 8);
+    ck_assert_int_eq(t.kernels, 8);
+    gn_cuda_objects_free(&o);
+    gn_cache_free(cache);
+    succeeded(gn_cache_new(&none, &cache), "cache");
+    o = compiled(2, both, cache, &t, &r);
+    ck_assert_int_eq(r.misses, 20);
+    gn_cuda_objects_free(&o);
+    o = compiled(1, both + 1, cache, &t, &r);
+    ck_assert_int_eq(r.hits, 12);
+    ck_assert_int_eq(t.objects, 0);
+    gn_cuda_objects_free(&o);
+    gn_cache_free(cache);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = arena_case("divide", 30);
+    tcase_add_test(c, even);
+    tcase_add_test(c, few);
+    tcase_add_test(c, equal_ones);
+    tcase_add_test(c, kept);
+    return run_tests(c, "CUDA objects, divided");
+}
