@@ -279,6 +279,27 @@ static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id ou
     return x;
 }
 
+/* Where lanes of a group meet, they run over all elements, and those that hold the elements of one result add them up: short
+ * sums at once, not one after another. */
+static bool in_segments(const lower *L, const gir_node *n, const gir_type *t, int64_t outs, int64_t ins)
+{
+    enum { SHORTEST = 4 };
+    bool last = n->attr.i[1] == (int64_t)1 << (t->rank - 1), power = (ins & (ins - 1)) == 0;
+    return L->opt->limits.shared_bytes && last && power && outs > 1 && ins >= SHORTEST && ins <= L->opt->limits.lanes &&
+           gn_is_on(L->opt->off, GN_DO_SEGMENTS);
+}
+
+static void reduce_segments(lower *L, gir_id v, const where *w, kir_id tile, int64_t ins)
+{
+    gir_id o = gir_in(L->p, v, 0);
+    kir_id j = low_open_n(L, fu_elems(L->p, o), KIR_VECTOR, KIR_REDUCE);
+    low_ix x = low_index(gir_type_of(L->p, o), j);
+    kir_id value = low_value(L, o, w, &x);
+    kir_id out = low_int(L, KIR_IDIV, j, low_iconst(L, ins));
+    kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[0], tile, out, value);
+    low_close(L);
+}
+
 /* Lanes run along the reduced axis where that is the last one and not tiny, else along the results. The results are the
  * tile's elements from `off` on. */
 static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile, kir_id off)
@@ -292,6 +313,10 @@ static void reduce_into(lower *L, gir_id v, const where *w, kir_id tile, kir_id 
     kir_id j = low_open_n(L, outs, KIR_VECTOR, KIR_NONE);
     kir_tstore(L->k, low_at(L), tile, low_in_tile(L, off, j), low_start(L, e, (int)n->attr.i[0]));
     low_close(L);
+    if (off == 0 && in_segments(L, n, t, outs, ins)) {
+        reduce_segments(L, v, w, tile, ins);
+        return;
+    }
     kir_id out, in;
     int64_t outer = along ? outs : ins, lanes = along ? ins : outs;
     bool loop = outer > 1;

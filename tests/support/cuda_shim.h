@@ -39,6 +39,7 @@ gn_shim_host *gn_shim; /* set by whoever loads this */
 #define GN_DEVICE static inline __attribute__((unused))
 #define GN_SHARED(bytes) unsigned char *const gn_shared = gn_shim->shared(bytes)
 #define GN_UNROLL
+#define GN_UNROLL2
 #define GN_UNROLL4
 #define GN_ROLL
 #define GN_ALIGNED(p) ((uintptr_t)(p) % 16 ? gn_shim->fail("16 bytes at an address that is not aligned") : (void)0)

@@ -122,6 +122,14 @@ static const pattern patterns[] = {
      "%8 = fmul f32 %6, %7 %9 = idiv %4, 8 tacc sum %20[%9], %8 }\n %10 = imul %1, 16\n"
      "for %11 in 0 .. 16 step 1 vector none { %12 = iadd %10, %11 %13 = tload f32 %20[%11] store %o[%12], %13 }}}",
      1e-5, 0},
+    {"heads of eight columns, chunk by chunk, beside seven",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[7] read, %o: f32[n * 16] write, %q: f32[n * 7] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f32 16 for %3 in 0 .. 16 step 1 vector none { tstore %20[%3], 9.0 }\n"
+     "for %4 in 0 .. # step 1 vector reduce { %5 = iadd %2, %4 %6 = load f32 %x[%5]\n"
+     "%9 = idiv %4, 8 tacc min %20[%9], %6 }\n %10 = imul %1, 16 %30 = imul %1, 7\n"
+     "for %31 in 0 .. 7 step 1 vector none { %32 = iadd %30, %31 %33 = load f32 %y[%31] store %q[%32], %33 }\n"
+     "for %11 in 0 .. 16 step 1 vector none { %12 = iadd %10, %11 %13 = tload f32 %20[%11] store %o[%12], %13 }}}",
+     0, 0},
     {"heads of three columns, maximum",
      "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * 24] write) {" ROWS
      "%2 = imul %1, # %20 = tile f32 24 for %3 in 0 .. 24 step 1 vector none { tstore %20[%3], -5.0 }\n"

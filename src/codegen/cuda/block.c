@@ -114,7 +114,7 @@ static void declare_tile(cu *c, kir_id i)
 
 /* Loops --------------------------------------------------------------------------------------------------------------- */
 
-enum { UNROLL_MOST = 32 };
+enum { UNROLL_MOST = 32, ENOUGH = 32 };
 
 static bool has_branch(const cu *c, kir_id first)
 {
@@ -123,7 +123,20 @@ static bool has_branch(const cu *c, kir_id first)
     return false;
 }
 
-/* What lanes do serially for themselves is unrolled a little: the loads of several rounds are under way at once. */
+/* Products that a round of the block adds up. */
+static int64_t products(const cu *c, kir_id first)
+{
+    int64_t n = 0;
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        int64_t trips = in->op == KIR_FOR ? cu_trips(c->k, in) : 1;
+        n += (in->op == KIR_TFMA) + (trips > 0 ? trips : 1) * products(c, in->body);
+    }
+    return n;
+}
+
+/* What lanes do serially for themselves is unrolled a little: the loads of several rounds are under way at once.  Where a
+ * round has work enough to wait for the next one's loads, two of them are, in fewer registers. */
 static void serial_loop(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
@@ -135,7 +148,8 @@ static void serial_loop(cu *c, kir_id i)
         cu_effects(c, in->body, false, &c->alone);
     }
     bool some = !unroll && c->block && c->spread && trips > 4 && trips % 4 == 0 && !has_branch(c, in->body);
-    if (trips != 1) cu_line(c, unroll ? "GN_UNROLL" : some ? "GN_UNROLL4" : "GN_ROLL");
+    const char *rounds = !some ? "GN_ROLL" : products(c, in->body) >= ENOUGH ? "GN_UNROLL2" : "GN_UNROLL4";
+    if (trips != 1) cu_line(c, unroll ? "GN_UNROLL" : rounds);
     const char *t = cu_type(c, i);
     open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0), i,
                                   cu_ref(c, in->b, 0), i, cu_integer(c, in->imm)));
@@ -189,6 +203,7 @@ static void spread_constant(cu *c, kir_id i, int64_t trips)
     const char *lanes = chunks > 1 ? gn_arena_printf(c->arena, "c%u * %d + lane", i, c->width) : "lane";
     if (c->vec > 1) lanes = gn_arena_printf(c->arena, chunks > 1 ? "(%s) * %d" : "%s * %d", lanes, c->vec);
     cu_line(c, "const int %c%u = %s;", plain && !quads ? 'i' : 'm', i, lanes);
+    cu_segments_begin(c, i);
     if (!whole) {
         open_brace(c, gn_arena_printf(c->arena, "if (%c%u < %lld)", plain && !quads ? 'i' : 'm', i, (long long)trips));
         braces++;
@@ -203,7 +218,9 @@ static void spread_constant(cu *c, kir_id i, int64_t trips)
         cu_line(c, "const gn_i64 i%u = %s + (gn_i64)%s * %s;", i, cu_integer(c, lo), m, cu_integer(c, in->imm));
     }
     spread_body(c, i);
-    while (braces-- > 0) close_brace(c);
+    for (; braces > 1; braces--) close_brace(c);
+    cu_segments_end(c, i, whole ? 0 : trips);
+    close_brace(c);
 }
 
 static void spread_runtime(cu *c, kir_id i)

@@ -86,6 +86,8 @@ void cu_effect(const cu *c, kir_id inst, cu_touched *t);
 /* The index of inst, a tile access, is coef times its spread loop's variable and terms that all lanes share: *rest. */
 bool cu_affine(const cu *c, kir_id index, int64_t *coef, kir_sum *rest);
 bool cu_is_deferred(const cu *c, kir_id inst);      /* a reduction over lanes, which is made when the loop is over */
+/* n, where a loop's iterations k * n to k * n + n - 1 meet in element k of a tile, in the chunk at hand; 0: not so. */
+int64_t cu_segment(const cu *c, kir_id inst);
 bool cu_is_vector_access(const cu *c, kir_id inst); /* LOAD or STORE of `vec` elements at once */
 
 /* value.c */
@@ -105,6 +107,9 @@ void cu_tile_write(cu *c, kir_id inst, int copy);
 void cu_fragments(cu *c, kir_id inst); /* MMA */
 void cu_reduce_begin(cu *c, kir_id loop);
 void cu_reduce_end(cu *c, kir_id loop);
+/* The same of sums over segments, chunk by chunk; `limit`: a chunk's lanes reach beyond so many iterations; 0: they do not. */
+void cu_segments_begin(cu *c, kir_id loop);
+void cu_segments_end(cu *c, kir_id loop, int64_t limit);
 
 /* block.c */
 void cu_line(cu *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

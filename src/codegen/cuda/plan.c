@@ -100,6 +100,20 @@ bool cu_is_deferred(const cu *c, kir_id inst)
            !c->varies[in->a] && kir_at(c->k, c->loop_of[inst])->race == KIR_REDUCE;
 }
 
+/* Side by side in a chunk, so that a butterfly over them is one over the lanes that hold them. */
+int64_t cu_segment(const cu *c, kir_id inst)
+{
+    const kir_inst *in = kir_at(c->k, inst);
+    kir_id loop = c->loop_of[inst];
+    if ((in->op != KIR_TACC && in->op != KIR_TFMA) || !loop || c->block || c->loop_of[in->ref]) return 0;
+    const kir_inst *l = kir_at(c->k, loop), *lo = kir_at(c->k, l->a), *at = kir_at(c->k, in->a);
+    if (l->race != KIR_REDUCE || !c->simple[loop] || lo->op != KIR_CONST || lo->imm != 0) return 0;
+    if (at->op != KIR_IDIV || at->a != loop || kir_at(c->k, at->b)->op != KIR_CONST) return 0;
+    int64_t n = kir_at(c->k, at->b)->imm, lanes = n / c->vec;
+    bool fits = n % c->vec == 0 && lanes <= CU_WARP && (lanes & (lanes - 1)) == 0;
+    return fits && (int64_t)c->width * c->vec % n == 0 && cu_trips(c->k, l) % n == 0 ? n : 0;
+}
+
 bool cu_is_shared(const cu *c, kir_id tile) { return c->tile[tile].place == CU_SHARED_TILE; }
 
 /* Tiles --------------------------------------------------------------------------------------------------------------- */
@@ -198,6 +212,7 @@ static bool lanes_meet(const cu *c, kir_id i)
         const kir_inst *at = kir_at(c->k, in->a);
         return c->block || (c->loop_of[in->a] == loop && at->op != KIR_CONST && at->op != KIR_SYM);
     }
+    if (cu_segment(c, i)) return false;
     int64_t coef;
     kir_sum rest;
     bool apart = cu_affine(c, in->a, &coef, &rest) && coef != 0;
@@ -267,7 +282,7 @@ static void find_used(cu *c)
         bool needed = c->used[i] || kir_ops[in->op].cls == KIR_CLASS_STMT;
         if (!needed || in->op == KIR_PREFETCH) continue;
         bool register_index = is_tile_access(in) && !c->loop_of[in->ref] && c->tile[in->ref].place == CU_SPREAD;
-        if (n > 0 && !register_index) c->used[in->a] = true;
+        if (n > 0 && !register_index && !cu_segment(c, i)) c->used[in->a] = true;
         if (n > 1) c->used[in->b] = true;
         if (n > 2) c->used[in->c] = true;
     }

@@ -5,6 +5,7 @@
 #define GN_DEVICE static __device__ __forceinline__
 #define GN_SHARED(bytes) __shared__ __align__(16) unsigned char gn_shared[bytes]
 #define GN_UNROLL _Pragma("unroll")
+#define GN_UNROLL2 _Pragma("unroll 2")
 #define GN_UNROLL4 _Pragma("unroll 4")
 #define GN_ROLL _Pragma("unroll 1")
 #define GN_ALIGNED(p) ((void)0)

@@ -66,7 +66,7 @@ static void accumulate(cu *c, const char *to, const kir_inst *in, int copy)
 void cu_tile_write(cu *c, kir_id inst, int copy)
 {
     const kir_inst *in = kir_at(c->k, inst);
-    if (cu_is_deferred(c, inst)) {
+    if (cu_is_deferred(c, inst) || cu_segment(c, inst)) {
         accumulate(c, gn_arena_printf(c->arena, "r%u", inst), in, copy);
         return;
     }
@@ -135,3 +135,35 @@ static void end(cu *c, kir_id i)
 
 void cu_reduce_begin(cu *c, kir_id loop) { each_deferred(c, kir_at(c->k, loop)->body, begin); }
 void cu_reduce_end(cu *c, kir_id loop) { each_deferred(c, kir_at(c->k, loop)->body, end); }
+
+/* Segments ------------------------------------------------------------------------------------------------------------ */
+
+void cu_segments_begin(cu *c, kir_id loop)
+{
+    for (kir_id i = kir_at(c->k, loop)->body; i; i = kir_at(c->k, i)->next)
+        if (cu_segment(c, i)) begin(c, i);
+}
+
+/* The first lane of those that hold a segment adds what it came to. */
+static void end_segment(cu *c, kir_id i, kir_id loop, int64_t n, int64_t limit)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    gn_elem e = (gn_elem)kir_at(c->k, in->ref)->elem;
+    const char *name = red_name[red_of(in)], *bits = bits_name(e);
+    long long lanes = n / c->vec;
+    const char *first = lanes > 1 ? gn_arena_printf(c->arena, "lane %% %lld == 0", lanes) : "";
+    const char *within = limit ? gn_arena_printf(c->arena, "i%u < %lld", loop, (long long)limit) : "";
+    if (lanes > 1) cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %lld, mask, 0);", i, name, bits, i, lanes);
+    const char *to = gn_arena_printf(c->arena, "tile%u[(gn_u32)i%u / %lld]", in->ref, loop, (long long)n);
+    if (*first || *within) cu_line(c, "if (%s%s%s)", first, *first && *within ? " && " : "", within);
+    if (red_of(in) == KIR_SUM)
+        cu_line(c, "%s%s = %s + r%u;", *first || *within ? "    " : "", to, to, i);
+    else
+        cu_line(c, "%s%s = gn_%s_%s(r%u, %s);", *first || *within ? "    " : "", to, name, bits, i, to);
+}
+
+void cu_segments_end(cu *c, kir_id loop, int64_t limit)
+{
+    for (kir_id i = kir_at(c->k, loop)->body; i; i = kir_at(c->k, i)->next)
+        if (cu_segment(c, i)) end_segment(c, i, loop, cu_segment(c, i), limit);
+}
