@@ -96,7 +96,7 @@ START_TEST(one_lane)
     succeeded(gn_cuda_kernel(verified("kernel @k (sym n, %x: f32[n * 64] read, %o: f32[n * 8] write) {\n"
                                       "for %1 in 0 .. n step 1 thread none { %2 = tile f32 8 %3 = imul %1, 64\n"
                                       "for %4 in 0 .. 8 step 1 vector none { tstore %2[%4], 0.0 }\n"
-                                      "for %5 in 0 .. 64 step 1 vector reduce { %6 = iadd %3, %5 %7 = idiv %5, 8\n"
+                                      "for %5 in 0 .. 64 step 1 vector reduce { %6 = iadd %3, %5 %7 = imod %5, 8\n"
                                       "%8 = load f32 %x[%6] tacc sum %2[%7], %8 } %9 = imul %1, 8\n"
                                       "for %10 in 0 .. 8 step 1 vector none { %11 = tload f32 %2[%10]\n"
                                       "%12 = iadd %9, %10 store %o[%12], %11 }}}"),

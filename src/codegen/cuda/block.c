@@ -180,7 +180,7 @@ static void spread_body(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
     c->spread = i;
-    c->wide = c->vec > 1 && c->simple[i];
+    c->wide = cu_vec(c, i) > 1 && c->simple[i];
     if (c->wide) find_once(c, i);
     cu_block(c, in->body);
     c->wide = false;
@@ -191,8 +191,9 @@ static void spread_body(cu *c, kir_id i)
 static void spread_constant(cu *c, kir_id i, int64_t trips)
 {
     const kir_inst *in = kir_at(c->k, i);
-    int64_t all = (int64_t)c->width * c->vec, chunks = (trips + all - 1) / all, lo = kir_at(c->k, in->a)->imm;
-    bool plain = lo == 0 && in->imm == 1, whole = trips % all == 0, quads = c->vec > 1 && !c->simple[i];
+    int vec = cu_vec(c, i);
+    int64_t all = (int64_t)c->width * vec, chunks = (trips + all - 1) / all, lo = kir_at(c->k, in->a)->imm;
+    bool plain = lo == 0 && in->imm == 1, whole = trips % all == 0, quads = vec > 1 && !c->simple[i];
     int braces = 1;
     if (chunks > 1) {
         cu_line(c, chunks <= UNROLL_MOST ? "GN_UNROLL" : "GN_ROLL");
@@ -201,7 +202,7 @@ static void spread_constant(cu *c, kir_id i, int64_t trips)
         open_brace(c, "");
     }
     const char *lanes = chunks > 1 ? gn_arena_printf(c->arena, "c%u * %d + lane", i, c->width) : "lane";
-    if (c->vec > 1) lanes = gn_arena_printf(c->arena, chunks > 1 ? "(%s) * %d" : "%s * %d", lanes, c->vec);
+    if (vec > 1) lanes = gn_arena_printf(c->arena, chunks > 1 ? "(%s) * %d" : "%s * %d", lanes, vec);
     cu_line(c, "const int %c%u = %s;", plain && !quads ? 'i' : 'm', i, lanes);
     cu_segments_begin(c, i);
     if (!whole) {
@@ -210,7 +211,7 @@ static void spread_constant(cu *c, kir_id i, int64_t trips)
     }
     if (quads) {
         cu_line(c, "GN_UNROLL");
-        open_brace(c, gn_arena_printf(c->arena, "for (int q%u = 0; q%u < %d; q%u++)", i, i, c->vec, i));
+        open_brace(c, gn_arena_printf(c->arena, "for (int q%u = 0; q%u < %d; q%u++)", i, i, vec, i));
         braces++;
     }
     if (!plain || quads) {

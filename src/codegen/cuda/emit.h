@@ -79,13 +79,14 @@ GN_NODISCARD gn_status *cu_geometry(gn_arena *a, const kir_kernel *k, int phase,
 const char *cu_plan(cu *c);
 int64_t cu_trips(const kir_kernel *k, const kir_inst *loop); /* -1: bounds are not constants */
 bool cu_is_spread(const cu *c, kir_id loop);
+int cu_vec(const cu *c, kir_id loop); /* iterations a lane takes side by side: one where every lane has one at most */
 bool cu_is_shared(const cu *c, kir_id tile);
 /* Adds to *t what the block from `first` on touches in spread loops, or outside of them. */
 void cu_effects(const cu *c, kir_id first, bool spread, cu_touched *t);
 void cu_effect(const cu *c, kir_id inst, cu_touched *t);
 /* The index of inst, a tile access, is coef times its spread loop's variable and terms that all lanes share: *rest. */
 bool cu_affine(const cu *c, kir_id index, int64_t *coef, kir_sum *rest);
-bool cu_is_deferred(const cu *c, kir_id inst);      /* a reduction over lanes, which is made when the loop is over */
+bool cu_is_deferred(const cu *c, kir_id inst); /* a reduction over lanes, which is made when the loop is over */
 /* n, where a loop's iterations k * n to k * n + n - 1 meet in element k of a tile, in the chunk at hand; 0: not so. */
 int64_t cu_segment(const cu *c, kir_id inst);
 bool cu_is_vector_access(const cu *c, kir_id inst); /* LOAD or STORE of `vec` elements at once */

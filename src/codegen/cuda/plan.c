@@ -24,6 +24,12 @@ bool cu_is_spread(const cu *c, kir_id loop)
     return in->unit == (c->block ? KIR_LANE : KIR_VECTOR) && cu_trips(c->k, in) != 1;
 }
 
+int cu_vec(const cu *c, kir_id loop)
+{
+    int64_t trips = cu_trips(c->k, kir_at(c->k, loop));
+    return trips >= 0 && trips <= c->width ? 1 : c->vec;
+}
+
 static bool is_tile_access(const kir_inst *in)
 {
     return in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA || in->op == KIR_MMA;
@@ -109,9 +115,9 @@ int64_t cu_segment(const cu *c, kir_id inst)
     const kir_inst *l = kir_at(c->k, loop), *lo = kir_at(c->k, l->a), *at = kir_at(c->k, in->a);
     if (l->race != KIR_REDUCE || !c->simple[loop] || lo->op != KIR_CONST || lo->imm != 0) return 0;
     if (at->op != KIR_IDIV || at->a != loop || kir_at(c->k, at->b)->op != KIR_CONST) return 0;
-    int64_t n = kir_at(c->k, at->b)->imm, lanes = n / c->vec;
-    bool fits = n % c->vec == 0 && lanes <= CU_WARP && (lanes & (lanes - 1)) == 0;
-    return fits && (int64_t)c->width * c->vec % n == 0 && cu_trips(c->k, l) % n == 0 ? n : 0;
+    int64_t vec = cu_vec(c, loop), n = kir_at(c->k, at->b)->imm, lanes = n / vec;
+    bool fits = n % vec == 0 && lanes <= CU_WARP && (lanes & (lanes - 1)) == 0;
+    return fits && c->width * vec % n == 0 && cu_trips(c->k, l) % n == 0 ? n : 0;
 }
 
 bool cu_is_shared(const cu *c, kir_id tile) { return c->tile[tile].place == CU_SHARED_TILE; }
@@ -142,7 +148,8 @@ static bool comes_from_holder(const cu *c, kir_id i, const cu_tile *t)
     if (!loop || !cu_affine(c, in->a, &coef, &rest) || !is_unrolled(c, &rest)) return false;
     const kir_inst *l = kir_at(c->k, loop), *lo = kir_at(c->k, l->a);
     if (lo->op != KIR_CONST || lo->imm != 0 || l->imm != 1) return false;
-    if (!c->block) return coef == 1 && cu_trips(c->k, l) >= 0 && divides(&rest, (int64_t)c->width * c->vec);
+    int64_t vec = cu_vec(c, loop);
+    if (!c->block) return coef == 1 && cu_trips(c->k, l) >= 0 && vec == t->stride && divides(&rest, c->width * vec);
     kir_range r = kir_sum_range(&c->facts, &rest);
     int64_t trips = cu_trips(c->k, l);
     return coef == t->stride && r.lo >= 0 && r.hi < coef && trips >= 0 && trips <= c->width;
@@ -170,6 +177,16 @@ static int64_t lane_stride(const cu *c, kir_id tile)
     return 1;
 }
 
+/* Neighbouring elements that lie in one lane: as many as loops over the tile take at a time. */
+static int64_t row_stride(const cu *c, kir_id tile)
+{
+    for (kir_id i = 1; i < c->k->insts.n; i++) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (is_tile_access(in) && in->ref == tile && c->loop_of[i]) return cu_vec(c, c->loop_of[i]);
+    }
+    return c->vec;
+}
+
 enum { MOST_LOCAL = 64 };
 
 static void place_tile(cu *c, kir_id tile)
@@ -177,7 +194,8 @@ static void place_tile(cu *c, kir_id tile)
     const kir_inst *decl = kir_at(c->k, tile);
     cu_tile *t = &c->tile[tile];
     bool local = true, spread = true;
-    *t = (cu_tile){.place = CU_LOCAL, .regs = decl->imm, .stride = c->block ? lane_stride(c, tile) : c->vec};
+    *t = (cu_tile){
+        .place = CU_LOCAL, .regs = decl->imm, .stride = c->block ? lane_stride(c, tile) : row_stride(c, tile)};
     if (c->width == 1 || c->loop_of[tile]) return;
     for (kir_id i = 1; i < c->k->insts.n; i++) {
         const kir_inst *in = kir_at(c->k, i);
@@ -296,7 +314,7 @@ bool cu_is_vector_access(const cu *c, kir_id i)
     kir_id loop = c->loop_of[i];
     int64_t coef;
     kir_sum rest;
-    if (c->vec != 4 || (in->op != KIR_LOAD && in->op != KIR_STORE) || !loop || !c->simple[loop]) return false;
+    if ((in->op != KIR_LOAD && in->op != KIR_STORE) || !loop || !c->simple[loop] || cu_vec(c, loop) != 4) return false;
     if (c->k->buffers.p[in->imm].elem != GN_F32) return false;
     if (!cu_affine(c, in->a, &coef, &rest)) return false;
     return coef == 1 && divides(&rest, 4) && kir_at(c->k, kir_at(c->k, loop)->a)->imm % 4 == 0;

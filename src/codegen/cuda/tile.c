@@ -19,7 +19,8 @@ static const char *quotient(const cu *c, const kir_sum *s, int64_t by)
 /* Element (chunk * width + lane) * vec + q of a group lies in lane `lane`, register chunk * vec + q. */
 static const char *spread_element(const cu *c, const kir_inst *in, kir_id loop, int copy)
 {
-    int64_t coef, all = (int64_t)c->width * c->vec;
+    int vec = loop ? cu_vec(c, loop) : c->vec;
+    int64_t coef, all = (int64_t)c->width * vec;
     kir_sum rest;
     cu_affine(c, in->a, &coef, &rest);
     if (c->block) return gn_arena_printf(c->arena, "tile%u[%s]", in->ref, quotient(c, &rest, 1));
@@ -27,9 +28,9 @@ static const char *spread_element(const cu *c, const kir_inst *in, kir_id loop, 
     gn_buf b = {.arena = c->arena};
     gn_buf_printf(&b, "tile%u[", in->ref);
     size_t begin = b.n;
-    if (trips > all) gn_buf_printf(&b, c->vec > 1 ? "c%u * %d" : "c%u", loop, c->vec);
+    if (trips > all) gn_buf_printf(&b, vec > 1 ? "c%u * %d" : "c%u", loop, vec);
     if (rest.n || rest.c) gn_buf_printf(&b, "%s%s", b.n > begin ? " + " : "", quotient(c, &rest, c->width));
-    if (c->vec > 1 && !c->wide) gn_buf_printf(&b, "%sq%u", b.n > begin ? " + " : "", loop);
+    if (vec > 1 && !c->wide) gn_buf_printf(&b, "%sq%u", b.n > begin ? " + " : "", loop);
     if (c->wide && copy) gn_buf_printf(&b, "%s%d", b.n > begin ? " + " : "", copy);
     if (b.n == begin) gn_buf_add(&b, "0");
     gn_buf_add(&b, "]");
@@ -150,7 +151,7 @@ static void end_segment(cu *c, kir_id i, kir_id loop, int64_t n, int64_t limit)
     const kir_inst *in = kir_at(c->k, i);
     gn_elem e = (gn_elem)kir_at(c->k, in->ref)->elem;
     const char *name = red_name[red_of(in)], *bits = bits_name(e);
-    long long lanes = n / c->vec;
+    long long lanes = n / cu_vec(c, loop);
     const char *first = lanes > 1 ? gn_arena_printf(c->arena, "lane %% %lld == 0", lanes) : "";
     const char *within = limit ? gn_arena_printf(c->arena, "i%u < %lld", loop, (long long)limit) : "";
     if (lanes > 1) cu_line(c, "r%u = gn_reduce_%s_%s(r%u, %lld, mask, 0);", i, name, bits, i, lanes);
