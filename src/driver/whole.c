@@ -93,6 +93,7 @@ static bool find_symbols(const gn_artifact *a, const gn_whole_rule *r, int64_t *
         case GN_SYM_N_DST:
         case GN_SYM_ROWS: value[k] = g.dst; break;
         case GN_SYM_N_EDGE: value[k] = g.edge; break;
+        case GN_SYM_ELEMENTS:
         case GN_SYM_CONST: value[k] = s->value; break;
         case GN_SYM_CEIL: value[k] = value[s->of] / s->value + (value[s->of] % s->value != 0); break;
         }

@@ -51,7 +51,7 @@ static gn_cuda_objects compiled(int n, gn_compiled *const *programs, gn_cache *c
 {
     gn_cuda_objects out;
     gn_codegen_options o = {.threads = 1, .cache = cache};
-    gn_cuda_maker maker = {make, t};
+    gn_cuda_maker maker = {.make = make, .ctx = t};
     *t = (tally){0};
     succeeded(gn_compile_cuda(&arena, n, programs, ARCH, &o, &maker, &out, r), "gn_compile_cuda");
     return out;
