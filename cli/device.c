@@ -62,34 +62,3 @@ gn_status *gn_cli_open_device(gn_cli *cli)
                 cli->opt.mode);
     return NULL;
 }
-
-/* doctor ------------------------------------------------------------------------------------------------------------ */
-
-static gn_status *list_devices(const gn_cuda_driver *d, gn_buf *out)
-{
-    int n;
-    GN_TRY(gn_cuda_device_count(d, &n));
-    gn_buf_printf(out, "%s, for CUDA %d.%d and older; %d device%s", d->path, d->version / 1000, d->version % 1000 / 10,
-                  n, n == 1 ? "" : "s");
-    for (int k = 0; k < n; k++) {
-        gn_cuda_info i;
-        GN_TRY(gn_cuda_device_info(d, k, &i));
-        gn_buf_printf(out, "\ncuda:%d %s, sm_%d%d, %d multiprocessors, %.1f GB%s", k, i.name, i.major, i.minor,
-                      i.multiprocessors, (double)i.total_bytes / 1e9,
-                      i.major < 8 ? " (too old: compute capability 8.0 is needed)" : "");
-    }
-    return NULL;
-}
-
-const char *gn_cli_driver_text(gn_cli *cli)
-{
-    gn_cuda_driver *d;
-    gn_buf text = {.arena = cli->arena};
-    gn_status *s = gn_cuda_driver_open(NULL, &d);
-    if (!s) s = list_devices(d, &text);
-    const char *said =
-        s ? gn_arena_printf(cli->arena, "%s\n(code for a GPU can be compiled, not run)", gn_status_message(s)) : text.p;
-    gn_status_free(s);
-    gn_cuda_driver_close(d);
-    return said;
-}

@@ -1,4 +1,4 @@
-/* --device of commands that compile and run, and what doctor says of devices. */
+/* --device of commands that compile and run. */
 #ifndef GN_CLI_DEVICE_H
 #define GN_CLI_DEVICE_H
 
@@ -14,8 +14,5 @@ GN_NODISCARD gn_status *gn_cli_device_of(const gn_cli *cli, gn_cli_device *out);
 
 /* Opens it: cli->target, which main closes; NULL for this processor. */
 GN_NODISCARD gn_status *gn_cli_open_device(gn_cli *cli);
-
-/* The driver and its devices, a line each, or what is missing and how to get it. */
-const char *gn_cli_driver_text(gn_cli *cli);
 
 #endif

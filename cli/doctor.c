@@ -1,35 +1,15 @@
 /* doctor: what was found of what gnnc can use, what is missing, and how to get it. */
-#include "cli/cuda.h"
-#include "cli/device.h"
+#include "cli/command.h"
 
-#include "runtime/threads.h"
+#include "driver/doctor.h"
 
 #include <stdio.h>
 
-static void on_lines(const char *text)
-{
-    for (; *text; text++) {
-        fputc(*text, stdout);
-        if (*text == '\n') fputs("  ", stdout);
-    }
-    fputc('\n', stdout);
-}
-
 static gn_status *doctor(gn_cli *cli)
 {
-    gn_buf b = {.arena = cli->arena}, archs = {.arena = cli->arena};
-    printf("gnnc %s\n", GNNC_VERSION);
-    if (GNNC_HAVE_LLVM)
-        printf("CPU: LLVM %s, %s, %d processors\n", GNNC_LLVM_VERSION, gn_cpu_name(), gn_cores());
-    else
-        printf("CPU: nothing to compile with; built without LLVM 19 (Debian: llvm-19-dev, then build again)\n");
-    gn_status *s = gn_cuda_describe(&b);
-    if (!s) s = gn_cuda_archs(&archs);
-    printf("CUDA compiler: ");
-    on_lines(s ? gn_status_message(s) : gn_arena_printf(cli->arena, "%s, for %s", b.p, archs.p));
-    gn_status_free(s);
-    printf("CUDA driver: ");
-    on_lines(gn_cli_driver_text(cli));
+    gn_buf b = {.arena = cli->arena};
+    gn_doctor(&b);
+    fputs(b.p, stdout);
     return NULL;
 }
 

@@ -29,8 +29,36 @@ static gn_status *read_levels(const char *text, int *out)
     return NULL;
 }
 
+static gn_status *read_nonzeros(const char *text, int64_t *out)
+{
+    char *end;
+    *out = strtoll(text, &end, 10);
+    if (*end || *out <= 0) GN_FAIL(GN_ERR_USAGE, "-D nonzeros=%s: expected a number above 0", text);
+    return NULL;
+}
+
+/* Rows of each level and edges into them, and of all rows: 2:3,5:9,10:20 is two levels. */
+static gn_status *read_rows(const char *text, gn_pass_options *o)
+{
+    const char *at = text;
+    for (int n = 0; n <= GN_MOST_LEVELS; n++) {
+        gn_row_count c = {0, -1};
+        char *end;
+        c.rows = strtoll(at, &end, 10);
+        if (*end == ':') c.edges = strtoll(end + 1, &end, 10);
+        if (c.rows <= 0 || c.edges < 0 || (*end && *end != ',')) break;
+        o->levels = n;
+        o->facts.all = c;
+        if (!*end) return NULL;
+        if (n < GN_MOST_LEVELS) o->facts.level[n] = c;
+        at = end + 1;
+    }
+    GN_FAIL(GN_ERR_USAGE, "-D rows=%s: expected ROWS:EDGES of each level, %d at most, and of all rows, as in 2:3,10:20",
+            text, GN_MOST_LEVELS);
+}
+
 /* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run; -D levels=N: of rows that
- * restrict_rows may pick. */
+ * restrict_rows may pick; -D nonzeros=N and -D rows=ROWS:EDGES,... are facts of the data. */
 static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
 {
     gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
@@ -42,10 +70,15 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
             sparse[o.n_sparse++] = d + 7;
         else if (strncmp(d, "levels=", 7) == 0)
             GN_TRY(read_levels(d + 7, &o.levels));
+        else if (strncmp(d, "nonzeros=", 9) == 0)
+            GN_TRY(read_nonzeros(d + 9, &o.facts.nonzeros));
+        else if (strncmp(d, "rows=", 5) == 0)
+            GN_TRY(read_rows(d + 5, &o));
         else if (strncmp(d, "fixed=", 6) == 0)
             fixed[o.n_fixed++] = d + 6;
         else
-            GN_FAIL(GN_ERR_USAGE, "-D %s: expected sparse=NAME, fixed=NAME or levels=N", d);
+            GN_FAIL(GN_ERR_USAGE,
+                    "-D %s: expected sparse=NAME, fixed=NAME, levels=N, nonzeros=N or rows=ROWS:EDGES,...", d);
     }
     o.sparse = sparse;
     o.fixed = fixed;
@@ -117,11 +150,14 @@ const gn_command gn_command_opt = {
     .name = "opt",
     .usage = "opt FILE [options]",
     .summary = "run passes over IR text",
-    .about = "Reads tensor IR as text, runs passes over it and prints what they leave; - reads standard input.\n"
-             "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and `lower` kernels,\n"
-             "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
-             "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same in every run, and\n"
-             "-D levels=N that restrict_rows may pick rows up to N levels from a mask.\n",
+    .about =
+        "Reads tensor IR as text, runs passes over it and prints what they leave; - reads standard input.\n"
+        "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and `lower` kernels,\n"
+        "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
+        "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same in every run, and\n"
+        "-D levels=N that restrict_rows may pick rows up to N levels from a mask.  -D nonzeros=N, of sparse inputs, "
+        "and\n"
+        "-D rows=R:E,...,R:E, of each level and of all, with the edges into them, are what dense-once decides by.\n",
     .examples = "  gnnc opt f.gir                            the pipeline of the default mode\n"
                 "  gnnc opt f.gir --passes simplify,factor   two passes\n"
                 "  gnnc opt f.gir --passes simplify,lower    the kernels\n"

@@ -66,7 +66,8 @@ static const gn_option options[] = {
      "set a hyperparameter of the model; repeatable"},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), GN_COMMAND_opt, "NAME=VALUE",
      "sparse=INPUT: that input is bound as a sparse matrix;\n"
-     "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; repeatable"},
+     "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; nonzeros=N and\n"
+     "rows=ROWS:EDGES,...: what dense-once decides by; repeatable"},
     {"emit", 0, GN_OPTION_CHOICES, AT(emit), GN_COMMAND_compile, "WHAT",
      "print stages, separated by commas, and stop: ast, gir (tensor\nIR), kir (loop IR), llvm, asm, obj; cuda, ptx, "
      "cubin; or dot\n"

@@ -155,6 +155,10 @@ typedef struct gnnc_device_info {
 /* Where executables of the context run; info->size is set.  NULL is a context, too. */
 GNNC_API void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info);
 
+/* What gnnc can use on this machine, what is missing and how to get it, as text for people, as `gnnc doctor` prints it: the
+ * processor, NVRTC, the CUDA driver and its devices, which are looked for and loaded.  Freed with gnnc_text_free. */
+GNNC_API GNNC_NODISCARD gnnc_status *gnnc_doctor(char **text);
+
 typedef struct gnnc_cache_info {
     size_t size;
     bool on;                                /* there is a cache */
@@ -226,7 +230,8 @@ typedef struct gnnc_compile_options {
      *            recompilation for each of the two
      *   "false"  both are compiled in, always
      * Programs for other sizes give the same bits: they have one schedule, made for the sizes that are expected, or for those
-     * of the first graph where none are.  Programs are compiled when a run is given a graph, and kept. */
+     * of the first graph where none are (unless max-autotune chooses for each: then they agree up to the rounding of sums).
+     * Programs are compiled when a run is given a graph, and kept. */
     const char *dynamic;
     const char
         *ranges; /* what sizes may be, as "N in 1..100000, E in 0..2000000" (ends may be left out); other graphs are

@@ -150,6 +150,9 @@ GN_NODISCARD gn_status *api_widen_graph(gnnc_graph *g, gnnc_graph **out);
 void api_release_executable(gnnc_executable *e);
 void api_release_state(gnnc_state *s);
 
+/* context.c: a text of the caller's. */
+GN_NODISCARD gn_status *api_give_text(const gn_buf *b, char **text);
+
 /* state.c: on a device, the state's tensors are there as they are here; and the other way.  Nothing where there is none. */
 GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);

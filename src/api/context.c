@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "cache/cache.h"
+#include "driver/doctor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,6 +147,34 @@ void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info)
         i.bytes = about->total_bytes;
     }
     memcpy(info, &i, api_least(info->size, sizeof i));
+}
+
+gn_status *api_give_text(const gn_buf *b, char **text)
+{
+    *text = malloc(b->n + 1);
+    if (!*text) GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes of text", b->n + 1);
+    memcpy(*text, b->p, b->n + 1);
+    return NULL;
+}
+
+static gn_status *print_doctor(gn_arena *a, char **text)
+{
+    API_GUARD(a);
+    gn_buf b = {.arena = a};
+    gn_doctor(&b);
+    return api_give_text(&b, text);
+}
+
+gnnc_status *gnnc_doctor(char **text)
+{
+    gn_arena a;
+    const gn_allocator *before = gn_allocator_use(NULL);
+    *text = NULL;
+    gn_arena_init(&a);
+    gn_status *s = print_doctor(&a, text);
+    gn_arena_free(&a);
+    gn_allocator_use(before);
+    return api_out(s);
 }
 
 static gn_status *fill(gnnc_context *c)

@@ -282,14 +282,6 @@ gnnc_status *gnnc_executable_tuning(const gnnc_executable *e, int k, bool step, 
 
 /* Text -------------------------------------------------------------------------------------------------------------- */
 
-static gn_status *give_text(const gn_buf *b, char **text)
-{
-    *text = malloc(b->n + 1);
-    if (!*text) GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes of text", b->n + 1);
-    memcpy(*text, b->p, b->n + 1);
-    return NULL;
-}
-
 static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char *stage, char **text)
 {
     static const char *const names[] = {"gir", "kir", "llvm", "asm", "ast"}; /* as gn_stage, but for the last */
@@ -310,7 +302,7 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
         gn_ast_print(e->module->ast, &b);
     else
         GN_TRY(gn_build_emit(newest, mode, (gn_stage)k, &b));
-    return give_text(&b, text);
+    return api_give_text(&b, text);
 }
 
 gnnc_status *gnnc_executable_emit(const gnnc_executable *e, const char *stage, char **text)
@@ -358,7 +350,7 @@ static gn_status *print_explanation(const gnnc_executable *e, gn_arena *a, char 
     for (int k = 0; k < e->model->n_defaults; k++) gn_buf_printf(&b, "  %s\n", e->model->defaults_used[k]);
     gn_buf_printf(&b, "%d programs, %d recompilations\n", gn_jit_count(e->jit), gn_jit_recompiles(e->jit));
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) explain_program(v, &b);
-    return give_text(&b, text);
+    return api_give_text(&b, text);
 }
 
 gnnc_status *gnnc_executable_explain(const gnnc_executable *e, char **text)

@@ -81,7 +81,7 @@ static void choose_whole(builder *z, const gn_compile_options *o, gn_unit *u)
 
 /* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
  * where it finds little left to do. */
-static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, int levels, gn_unit *u)
+static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, const gn_loss_rows *rows, gn_unit *u)
 {
     const gn_pick *pick = z->opt.pick[id];
     if (!p || z->opt.skip >> id & 1) return NULL;
@@ -93,13 +93,14 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
         GN_TRY(gn_pass_mask_rows(z->arena, p, &masked));
         p = masked;
     }
-    o.pass.levels = levels;
+    if (rows) o.pass.levels = rows->levels;
+    if (rows) o.pass.facts = rows->facts;
     GN_TRY(gn_passes_run(z->arena, p, &o.pass, &z->out->pass_count, &whole));
     o.pass.levels = 0;
     prepare = NULL;
     rest = whole;
     if (!o.pass.eager && gn_is_on(o.pass.without.decisions, GN_DO_HOIST))
-        GN_TRY(gn_pass_hoist(z->arena, whole, o.pass.n_fixed, o.pass.fixed, &prepare, &rest));
+        GN_TRY(gn_pass_hoist(z->arena, whole, &o.pass, &prepare, &rest));
     if (prepare) GN_TRY(gn_compile(z->arena, prepare, &o, &z->out->pass_count, &u->prepare_code));
     GN_TRY(gn_compile(z->arena, rest, &o, &z->out->pass_count, &u->code));
     choose_whole(z, &o, u);
@@ -135,15 +136,17 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     builder z = {.arena = a, .opt = *opt, .out = out};
     double t0 = gn_now_ms();
     *out = (gn_build){0};
-    GN_TRY(compile_unit(&z, m->eval, GN_UNIT_EVAL, 0, &out->eval));
+    GN_TRY(compile_unit(&z, m->eval, GN_UNIT_EVAL, NULL, &out->eval));
     if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {
         gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
-        o.levels = opt->train_levels;
+        gn_loss_rows all = {.facts = opt->train_rows.facts}; /* rows are picked before gradients are taken */
+        o.levels = opt->train_rows.levels;
+        o.facts = opt->train_rows.facts;
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
-        GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, 0, &out->step));
+        GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &all, &out->step));
     }
     if (opt->train && m->val_loss)
-        GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), GN_UNIT_VAL_LOSS, opt->val_levels, &out->val_loss));
+        GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), GN_UNIT_VAL_LOSS, &opt->val_rows, &out->val_loss));
     if (!opt->no_code || opt->objects) GN_TRY(gn_build_code(a, opt, out));
     out->ms = gn_now_ms() - t0;
     return NULL;

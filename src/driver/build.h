@@ -38,6 +38,11 @@ typedef struct gn_unit {              /* one program, compiled and (see gn_unit_
     double prepare_ms;
 } gn_unit;
 
+typedef struct gn_loss_rows { /* what a loss over a mask reads */
+    int levels;               /* of rows (passes/restrict_rows.c); 0: all rows are computed */
+    gn_data_facts facts;
+} gn_loss_rows;
+
 typedef struct gn_build_options {
     gn_mode mode;
     gn_elem index;   /* of graph arrays: I32 unless a count needs I64 */
@@ -49,14 +54,13 @@ typedef struct gn_build_options {
     bool no_code;    /* no machine code: nothing can be run */
     bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
     const char *cpu; /* that is compiled for; NULL: this one */
-    const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
-    gn_precision precision;  /* of products of matrices; a CPU has one alone */
-    int pass_limit;          /* -1: all */
-    int train_levels;   /* of rows that the training loss reads (passes/restrict_rows.c); 0: all rows are computed */
-    int val_levels;     /* the same of the validation loss */
-    int threads;        /* that compile; 0: as many as there are processors */
-    gn_without without; /* passes and decisions that are switched off */
-    int n_hints;        /* sizes to expect, for schedules */
+    const gn_limits *limits;           /* that schedules are made for; NULL: those of cpu */
+    gn_precision precision;            /* of products of matrices; a CPU has one alone */
+    int pass_limit;                    /* -1: all */
+    gn_loss_rows train_rows, val_rows; /* of the training loss and of the validation loss */
+    int threads;                       /* that compile; 0: as many as there are processors */
+    gn_without without;                /* passes and decisions that are switched off */
+    int n_hints;                       /* sizes to expect, for schedules */
     const low_hint *hints;
     struct gn_cache *cache;        /* of compiled kernels (cache/cache.h); NULL: none */
     gn_target *target;             /* that is compiled for and run on; NULL: this processor */

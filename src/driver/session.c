@@ -108,8 +108,9 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .cache = s->opt.cache,
                           .target = s->opt.target};
     if (o.train && o.fixed) {
-        GN_TRY(gn_count_levels(s->graph, s->data->train_mask, &o.train_levels));
-        GN_TRY(gn_count_levels(s->graph, s->data->val_mask, &o.val_levels));
+        GN_TRY(gn_count_levels(s->graph, s->data->train_mask, &o.train_rows));
+        GN_TRY(gn_count_levels(s->graph, s->data->val_mask, &o.val_rows));
+        o.train_rows.facts.nonzeros = o.val_rows.facts.nonzeros = o.sparse ? s->data->x_csr->nnz : 0;
     }
     const gn_limits *limits = o.target ? &o.target->limits : o.limits;
     GN_TRY(hints_of(s, limits && limits->shared_bytes, &o.hints, &o.n_hints));
@@ -209,6 +210,17 @@ static void instances_of(const gn_session *s, gn_instance **in)
     }
 }
 
+/* Dense copies of sparse features that only what was computed once has read: on a device their address stands for a copy. */
+static void drop_dense(gn_session *s)
+{
+    const gn_compiled *code[] = {s->build.eval.code, s->build.step.code, s->build.val_loss.code};
+    if (s->opt.target) return;
+    for (int k = 0; k < 3; k++)
+        if (code[k] && gn_artifact_reads(code[k]->artifact, GN_SLOT_INPUT, "x")) return;
+    free(s->x_dense);
+    s->x_dense = NULL;
+}
+
 /* Programs run one after another: one arena serves them all.  What was needed to bind them alone is given back: edges as
  * they were read, and arrays of graphs that no kernel reads. */
 static gn_status *share_memory(gn_session *s)
@@ -217,6 +229,7 @@ static gn_status *share_memory(gn_session *s)
     if (!gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA)) return NULL;
     instances_of(s, in);
     gn_instances_trim_graphs(INSTANCES, in);
+    drop_dense(s);
     gn_dataset_drop_edges(s->data, s->x_dense != NULL || s->x_pattern != NULL);
     GN_TRY(gn_instances_share_arena(INSTANCES, in));
     if (gn_session_memory(s).arena >= GIVE_BACK_FROM) gn_memory_give_back();

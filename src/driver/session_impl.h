@@ -4,8 +4,9 @@
 
 #include "driver/session.h"
 
-/* How many levels of rows (passes/restrict_rows.c) leave out enough to pay, for a loss over `mask` (NULL: none). */
-GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int *out);
+/* How many levels of rows (passes/restrict_rows.c) leave out enough to pay, for a loss over `mask` (NULL: none), and how
+ * many rows and edges each has; nothing of features. */
+GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, gn_loss_rows *out);
 
 /* States to the session's device, after the host's were changed, and from it, before they are read.  Nothing here. */
 GN_NODISCARD gn_status *gn_session_push(const gn_session *s);

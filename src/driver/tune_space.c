@@ -11,6 +11,8 @@
     X("recover")                                                                                                       \
     X("restrict_rows")                                                                                                 \
     X("sparse-features")                                                                                               \
+    X("dense-once")                                                                                                    \
+    X("keep-rows")                                                                                                     \
     X("hoist")                                                                                                         \
     X("fuse")                                                                                                          \
     X("recompute")                                                                                                     \

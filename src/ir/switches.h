@@ -11,7 +11,9 @@
 /*      id        name               what is done with it                                                               */
 #define GN_DECISIONS(X)                                                                                                \
     X(SPARSE, "sparse-features", "features with few non-zeros are kept and read as a sparse matrix")                   \
+    X(DENSE_ONCE, "dense-once", "sums of sparse features over few rows are computed once and kept dense")              \
     X(HOIST, "hoist", "what depends on graph and data alone is computed once, before the first run")                   \
+    X(KEEP_ROWS, "keep-rows", "picked rows of features that never change are kept one after another")                  \
     X(FUSE, "fuse", "values over the same rows are computed in one loop")                                              \
     X(RECOMPUTE, "recompute", "edge values, views and scalars are computed again where they are read")                 \
     X(SHARE_EDGES, "share-edge-work", "a sum over edges joins the loop that does most of its work already")            \

@@ -8,7 +8,8 @@
  * aggregate_picked has a third: A has fewer rows than columns, as restrict_rows leaves it, so that the product and its two
  * gradients have fewer rows behind the aggregation than in front of it.
  * Looks through scaling by a number an edge.  Declines where the product or a value on the way is used elsewhere too,
- * and for sparse X: its product costs its non-zeros only, and A X has more of them. */
+ * and for sparse X: its product costs its non-zeros only, and A X has more of them; but where A X is kept and few of its
+ * rows are read (dense_once). */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -22,6 +23,7 @@ typedef struct mover {
     uint32_t *uses;
     bool *fixed, *sparse; /* by value of the old program: the same in every run; of a sparse input */
     bool picked;          /* aggregate_picked */
+    gn_dense_once *once;
 } mover;
 
 /* Which operand of an edge value goes on to what was gathered; -1: none. */
@@ -78,13 +80,26 @@ static bool pays_picked(const gir_program *p, gir_id v, int64_t k, int64_t n)
     return picked && (k <= n || 3 * (double)k * (double)n >= 16 * (double)(k - n));
 }
 
+/* Is A, whose edges are scaled on the way to e, the same in every run? */
+static bool fixed_edges(const mover *z, gir_id e)
+{
+    const gir_program *p = z->from;
+    while (gir_at(p, e)->op != GIR_GATHER) {
+        int k = onward(p, e);
+        if (!z->fixed[gn_scale_of(p, gir_in(p, e, 1 - k))]) return false;
+        e = gir_in(p, e, k);
+    }
+    return z->fixed[gir_in(p, e, 0)];
+}
+
 static bool pays(const mover *z, gir_id v, gir_id y)
 {
     const gir_program *p = z->from;
     gir_id x = gir_in(p, y, 0);
     int64_t k = gir_type_of(p, x)->dim[0], n = gir_type_of(p, y)->dim[0];
-    if (z->sparse[x]) return false;
-    return z->picked ? pays_picked(p, v, k, n) : z->fixed[x] || k < n;
+    bool once = !z->picked && z->fixed[x] && fixed_edges(z, gir_in(p, v, 1));
+    if (z->sparse[x]) return once && gn_is_dense_once(z->once, v, k);
+    return z->picked ? pays_picked(p, v, k, n) : once || k < n;
 }
 
 /* The edge value with x gathered in place of the product. */
@@ -114,6 +129,7 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
                .to = gir_program_new(a, in->name),
                .sparse = gn_find_from_sparse(a, in, opt),
                .picked = picked,
+               .once = gn_dense_once_new(a, in, opt),
                .map = GN_NEW_N(a, gir_id, in->nodes.n),
                .uses = gir_count_uses(a, in),
                .fixed = gn_find_fixed(a, in, opt->n_fixed, opt->fixed)};

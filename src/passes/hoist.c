@@ -5,7 +5,7 @@
  *
  * A value is static when it depends on graphs, constants and inputs that the caller declares static.  Of the static
  * values that others read, those are kept that took real work (a sum over edges or rows, a product, a division, a
- * root): the rest is cheaper to compute again than to read. */
+ * root): the rest is cheaper to compute again than to read.  Of input features the rows that are picked are kept, too. */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -79,6 +79,15 @@ static void find_static(hoister *z)
     }
 }
 
+/* Picked rows of features: kept they lie one after another, and all the others may be forgotten.  Not those that a sparse
+ * matrix's pattern is of: its values are at hand. */
+static bool is_picked(const hoister *z, gir_id v, gir_id reader)
+{
+    const gir_program *p = z->p;
+    if (!z->fixed[v] || gir_at(p, v)->op != GIR_TAKE || gir_type_of(p, v)->rank == 0) return false;
+    return gir_at(p, gir_in(p, v, 1))->op == GIR_INPUT && gir_at(p, reader)->op != GIR_SAMPLE;
+}
+
 /* A view or a gather of something kept is not worth keeping itself: what it reads is. */
 static void keep(hoister *z, gir_id v)
 {
@@ -129,18 +138,25 @@ static gir_program *make_rest(hoister *z, gn_arena *a, gir_id *map)
     return to;
 }
 
-gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs,
-                         gir_program **prepare, gir_program **rest)
+gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **prepare,
+                         gir_program **rest)
 {
     uint32_t n = in->nodes.n;
-    hoister z = {.p = in, .n_inputs = n_inputs, .inputs = inputs};
+    bool rows = gn_is_on(opt->without.decisions, GN_DO_KEEP_ROWS);
+    hoister z = {.p = in, .n_inputs = opt->n_fixed, .inputs = opt->fixed};
     z.fixed = GN_NEW_N(a, bool, n);
     z.work = GN_NEW_N(a, bool, n);
     z.keep = GN_NEW_N(a, bool, n);
     find_static(&z);
     for (gir_id v = 1; v < n; v++) {
         if (z.fixed[v]) continue;
-        for (int k = 0; k < gir_at(in, v)->n_in; k++) keep(&z, gir_in(in, v, k));
+        for (int k = 0; k < gir_at(in, v)->n_in; k++) {
+            gir_id o = gir_in(in, v, k);
+            if (rows && is_picked(&z, o, v))
+                z.keep[o] = true;
+            else
+                keep(&z, o);
+        }
     }
     for (uint32_t k = 0; k < in->outputs.n; k++) keep(&z, in->outputs.p[k].value);
     bool any = false;

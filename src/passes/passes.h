@@ -17,6 +17,15 @@ typedef struct gn_without {
 
 enum { GN_MOST_LEVELS = 14 }; /* of restrict_rows: levels are bits of a set, and one more bit means all rows */
 
+/* What is known of the data, for what is decided by cost (dense_once.c). */
+typedef struct gn_row_count {
+    int64_t rows, edges; /* edges: into those rows */
+} gn_row_count;
+typedef struct gn_data_facts {
+    int64_t nonzeros;                        /* of the inputs that are bound as CSR; 0: nothing is known */
+    gn_row_count all, level[GN_MOST_LEVELS]; /* level: [options.levels] */
+} gn_data_facts;
+
 /* What is known of the data and the wanted trade-offs; passes read what concerns them. */
 typedef struct gn_pass_options {
     int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
@@ -25,8 +34,9 @@ typedef struct gn_pass_options {
     const char *const *fixed;
     gn_without without;
     int levels; /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
-    int limit;  /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
-    bool eager; /* only what lowering cannot do without */
+    gn_data_facts facts;
+    int limit;           /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
+    bool eager;          /* only what lowering cannot do without */
     bool fast_functions; /* of the back end's limits */
     bool verify;         /* the verifier after every pass */
     /* May be NULL: called after each pass, with what it was given and what it left. */
@@ -83,11 +93,22 @@ bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char
 /* Which values are computed element by element from an input that is bound as CSR?  [n] by value. */
 bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_options *opt);
 
+/* The level of rows (restrict_rows.c) that each value will be needed on, [n] by value, of an input that its readers need;
+ * *levels for all rows.  *levels becomes 0 where the program has no loss over a mask. */
+const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels);
+
+/* Sums over edges of sparse features that are worth computing once, dense (dense_once.c). `opt` stays where it is. */
+typedef struct gn_dense_once gn_dense_once;
+gn_dense_once *gn_dense_once_new(gn_arena *a, const gir_program *p, const gn_pass_options *opt);
+/* Is the sum v, or what it is with `columns` columns when the product in front of it goes behind it?  The caller knows that
+ * it is the same in every run. */
+bool gn_is_dense_once(gn_dense_once *z, gir_id v, int64_t columns);
+
 /* What v repeats, through reshapes and broadcasts: one number a row, or a const; 0: neither. */
 gir_id gn_scale_of(const gir_program *p, gir_id v);
 
-/* Splits off what depends on graphs and the named inputs alone (hoist.c). *prepare: NULL when there is nothing to keep. */
-GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, int n_inputs, const char *const *inputs,
+/* Splits off what depends on graphs and options.fixed alone (hoist.c). *prepare: NULL when there is nothing to keep. */
+GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_options *opt,
                                       gir_program **prepare, gir_program **rest);
 
 /* Rows that are there for the graph's size alone are left out of everything that sums over rows (mask_rows.c). */

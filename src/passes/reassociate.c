@@ -5,7 +5,8 @@
  * travel along the edges.  It also brings a product to sparse features, where it costs their non-zeros only (sparsify).
  * Anything linear in rows is looked through: sums over edges, scaling by a number a row, sums of two such values.
  * Declines where the aggregate is used elsewhere too, where the product would be done once an edge, and where the
- * aggregate, or a sum over edges in it, is the same in every run and so is computed once only (aggregate_first). */
+ * aggregate, or a sum over edges in it, is the same in every run and so is computed once only (aggregate_first); of sparse
+ * features, where that pays (dense_once). */
 #include "passes/passes.h"
 
 enum { MAX_DEPTH = 32 };
@@ -16,7 +17,8 @@ typedef struct mover {
     gir_id *map;
     uint32_t *uses;
     bool *fixed;
-    bool *sparse;              /* by value: what it is computed from by rows is sparse, or was in front of sums */
+    bool *sparse; /* by value: what it is computed from by rows is sparse, or was in front of sums */
+    gn_dense_once *once;
     uint32_t product, *looked; /* by value: number of the last product that was looked for in it, and moved to it */
     uint8_t *found;            /* by value, of that product: what movable said */
     gir_id *there;             /* and what moved made; 0: not yet */
@@ -51,8 +53,15 @@ static gir_id rescaled(mover *z, gir_id v, int64_t n)
     return gir_broadcast(z->to, s, &t);
 }
 
-/* Of sparse rows it is not: their product costs their non-zeros only, a sum of them is dense. */
-static bool computed_once(const mover *z, gir_id v) { return z->fixed[v] && !z->sparse[v]; }
+/* Of sparse rows it is only where that pays: their product costs their non-zeros only, a sum of them is dense. */
+static bool computed_once(const mover *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    if (!z->fixed[v] || !z->sparse[v]) return z->fixed[v];
+    /* Where rows have been picked already, this pass has been here before, and what it left stands. */
+    if (gir_at(p, v)->op == GIR_SCATTER && gir_at(p, gir_in(p, v, 0))->op == GIR_RESTRICT) return true;
+    return gn_is_dense_once(z->once, v, gir_type_of(p, v)->dim[0]);
+}
 
 static bool movable(mover *z, gir_id v, bool *sums, int depth);
 
@@ -170,6 +179,7 @@ gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_
                .to = gir_program_new(a, in->name),
                .fixed = gn_find_fixed(a, in, opt->n_fixed, opt->fixed),
                .sparse = find_sparse(a, in, opt),
+               .once = gn_dense_once_new(a, in, opt),
                .looked = GN_NEW_N(a, uint32_t, in->nodes.n),
                .found = GN_NEW_N(a, uint8_t, in->nodes.n),
                .there = GN_NEW_N(a, gir_id, in->nodes.n),

@@ -309,6 +309,34 @@ static void rebuild(restricter *z, gir_id v)
         if (z->need[v] >> level & 1) z->map[level][v] = g ? edge_value(z, v, g, level) : node_value(z, v, level);
 }
 
+/* Needs, from the outputs back. `read` (may be NULL): by value, the level that its readers need. */
+static void find_needs(gn_arena *a, restricter *z, uint8_t *read)
+{
+    const gir_program *in = z->from;
+    z->space = gir_type_of(in, z->mask)->space;
+    z->need = GN_NEW_N(a, uint32_t, in->nodes.n);
+    z->through = GN_NEW_N(a, uint8_t, in->nodes.n);
+    for (uint32_t k = 0; k < in->outputs.n; k++) want(z, in->outputs.p[k].value, z->levels);
+    want(z, z->mask, z->levels);
+    for (gir_id v = in->nodes.n - 1; v > 0; v--) {
+        if (gir_type_of(in, v)->is_graph) want(z, v, z->levels);
+        if (read) read[v] = (uint8_t)(z->need[v] ? top(z->need[v]) : z->levels);
+        whole_where_no_rows(z, v);
+        if (read && z->need[v] && gir_at(in, v)->op != GIR_INPUT) read[v] = (uint8_t)top(z->need[v]);
+        need_operands(z, v);
+    }
+}
+
+const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels)
+{
+    restricter z = {.from = in, .levels = *levels < GN_MOST_LEVELS ? *levels : GN_MOST_LEVELS};
+    uint8_t *read = GN_NEW_N(a, uint8_t, in->nodes.n);
+    if (z.levels > 0) z.sum_of = masks_of_sums(a, in, &z.mask);
+    *levels = z.mask ? z.levels : 0;
+    if (z.mask) find_needs(a, &z, read);
+    return read;
+}
+
 gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
     *out = (gir_program *)in;
@@ -316,22 +344,13 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     if (z.levels <= 0) return NULL;
     z.sum_of = masks_of_sums(a, in, &z.mask);
     if (!z.mask) return NULL;
-    z.space = gir_type_of(in, z.mask)->space;
+    find_needs(a, &z, NULL);
     z.to = gir_program_new(a, in->name);
-    z.need = GN_NEW_N(a, uint32_t, in->nodes.n);
-    z.through = GN_NEW_N(a, uint8_t, in->nodes.n);
     z.map = GN_NEW_N(a, gir_id *, z.levels + 1);
     z.pick = GN_NEW_N(a, gir_id, z.levels + 1);
     z.among = GN_NEW_N(a, gir_id, z.levels * z.levels);
     for (int k = 0; k <= z.levels; k++) z.map[k] = GN_NEW_N(a, gir_id, in->nodes.n);
     gir_clone_frame(z.to, in);
-    for (uint32_t k = 0; k < in->outputs.n; k++) want(&z, in->outputs.p[k].value, z.levels);
-    want(&z, z.mask, z.levels);
-    for (gir_id v = in->nodes.n - 1; v > 0; v--) {
-        if (gir_type_of(in, v)->is_graph) want(&z, v, z.levels);
-        whole_where_no_rows(&z, v);
-        need_operands(&z, v);
-    }
     clone_graphs(&z);
     for (gir_id v = 1; v < in->nodes.n; v++) rebuild(&z, v);
     for (uint32_t k = 0; k < in->outputs.n; k++)

@@ -231,15 +231,18 @@ static gir_program *with_gradients(world *w, const gir_program *loss)
     return p;
 }
 
-/* As the driver does it. */
+/* As the driver does it.  Where products are moved, so many non-zeros that sums of features that never change are kept. */
 static gir_program *restricted(world *w, int levels, bool sparse, bool moved)
 {
     static const char *const x[] = {"x"};
-    gn_pass_options o = {.limit = -1, .levels = levels, .sparse = x, .n_sparse = sparse};
+    gn_pass_options o = {.limit = -1, .levels = levels, .sparse = x, .n_sparse = sparse, .fixed = x, .n_fixed = moved};
+    o.facts = (gn_data_facts){.nonzeros = 1 << 20, .all = {1 << 10, 1 << 10}};
+    for (int k = 0; k < GN_MOST_LEVELS; k++) o.facts.level[k] = (gn_row_count){1 << (k < 9 ? k : 9), 1 << 9};
     gir_program *p = w->loss, *q;
     need(gn_pass_cse(&w->a, p, &p), w, "cse");
     need(gn_pass_dce(&w->a, p, &p), w, "dce");
     if (moved) need(gn_run_reassociate(&w->a, p, &o, &p), w, "reassociate");
+    if (moved) need(gn_run_aggregate_first(&w->a, p, &o, &p), w, "aggregate_first");
     need(gn_run_sparsify(&w->a, p, &o, &p), w, "sparsify");
     need(gn_run_restrict_rows(&w->a, p, &o, &q), w, "restrict_rows");
     need(gir_verify(q), w, "restrict_rows");

@@ -502,7 +502,13 @@ START_TEST(refusals)
     tear_down(&b);
     gnnc_context_free(c);
     if (gpu()) return;
+    ok(gnnc_doctor(&text));
+    ck_assert_msg(strstr(text, "\n  cuda:0 Fake GPU 0, sm_90") && strstr(text, "CPU: "), "%s", text);
+    gnnc_text_free(text);
     setenv("GNNC_CUDA_DRIVER", "/no/such/driver.so", 1);
+    ok(gnnc_doctor(&text));
+    ck_assert_msg(strstr(text, "CUDA driver: ") && strstr(text, "/no/such/driver.so"), "%s", text);
+    gnnc_text_free(text);
     no_context("cuda", GNNC_ERROR_BACKEND, "/no/such/driver.so");
     gnnc_context_options any = {.size = sizeof any, .cache = GNNC_CACHE_NONE, .device = "auto"};
     ok(gnnc_context_new(&any, &c));

@@ -221,7 +221,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
     z->stages = 1;
     stage[0] = (gir_program *)c->p;
     if (z->mode->split) {
-        GN_TRY(gn_pass_hoist(c->arena, whole, o.pass.n_fixed, o.pass.fixed, &stage[0], &stage[1]));
+        GN_TRY(gn_pass_hoist(c->arena, whole, &o.pass, &stage[0], &stage[1]));
         GN_TRY(gir_verify(stage[1]));
         z->stages = stage[0] ? 2 : 1;
         if (!stage[0]) stage[0] = stage[1];
