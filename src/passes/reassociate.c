@@ -4,6 +4,7 @@
  * A product after an aggregation is moved in front of it when the aggregation is narrower afterwards: fewer columns
  * travel along the edges.  It also brings a product to sparse features, where it costs their non-zeros only (sparsify).
  * Anything linear in rows is looked through: sums over edges, scaling by a number a row, sums of two such values.
+ * What is added to a sum may be a multiple of what is summed (GINConv's (1 + e) x): then it is of one product with it.
  * Declines where the aggregate is used elsewhere too, where the product would be done once an edge, and where the
  * aggregate, or a sum over edges in it, is the same in every run and so is computed once only (aggregate_first); of sparse
  * features, where that pays (dense_once). */
@@ -110,6 +111,17 @@ static bool movable(mover *z, gir_id v, bool *sums, int depth)
 
 static gir_id moved(mover *z, gir_id v, gir_id w, int64_t n, int depth);
 
+/* Which operand of v, a scaling, the product goes on to though no sum is below: one that others read, of which the same
+ * product may be wanted (GINConv adds (1 + e) x to a sum of x).  -1: none. */
+static int shared_under(const mover *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    if (gir_at(p, v)->op != GIR_MUL) return -1;
+    for (int k = 0; k < 2; k++)
+        if (is_scaling(p, gir_in(p, v, 1 - k))) return z->uses[gir_in(p, v, k)] > 1 ? k : -1;
+    return -1;
+}
+
 static gir_id move_down(mover *z, gir_id v, gir_id w, int64_t n, int depth)
 {
     const gir_program *p = z->from;
@@ -117,8 +129,8 @@ static gir_id move_down(mover *z, gir_id v, gir_id w, int64_t n, int depth)
     bool sums = false, sole = depth == 0 || z->uses[v] == 1;
     gir_id a = node->n_in > 0 ? gir_in(p, v, 0) : 0, b = node->n_in > 1 ? gir_in(p, v, 1) : 0;
     bool on_edges = node->type.space && p->spaces.p[node->type.space].kind == GIR_EDGE;
-    if (depth > MAX_DEPTH || (!on_edges && !(movable(z, v, &sums, depth) && sums)))
-        return gir_matmul(z->to, z->map[v], w, false, false);
+    bool here = !on_edges && !(movable(z, v, &sums, depth) && sums);
+    if (depth > MAX_DEPTH || (here && shared_under(z, v) < 0)) return gir_matmul(z->to, z->map[v], w, false, false);
     switch ((gir_op)node->op) {
     case GIR_SCATTER:
         if (node->attr.i[1] != GIR_SUM || !sole) break;
