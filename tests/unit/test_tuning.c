@@ -176,6 +176,58 @@ START_TEST(blocks_of_lanes)
 }
 END_TEST
 
+static low_schedule of_product(const low_options *o, const char *elem, int depth, int cols)
+{
+    const gn_compiled *z =
+        compile(gn_arena_printf(&arena,
+                                "program @p {\n  space node node ?\n  %%1 = input \"x\" : node %s[%d]\n"
+                                "  %%2 = state \"w\" : %s[%d, %d]\n"
+                                "  %%3 = matmul %%1, %%2 {ta = 0, tb = 0}\n  output \"out\" %%3\n}\n",
+                                elem, depth, elem, depth, cols),
+                NULL);
+    const region *r = z->f->regions.p;
+    while (r->kind != RG_GEMM) r++;
+    return low_schedule_default(o, z->f, r);
+}
+
+/* Products of fragments where less precision is asked for; where they are not made the schedule says why. */
+START_TEST(fragments)
+{
+    low_options high = {.limits = gn_cuda_limits(), .index = GN_I32, .precision = GN_PRECISION_HIGH}, o;
+    static const struct {
+        const char *elem;
+        int depth, cols;
+        const char *why;
+    } declined[] = {{"f64", 40, 40, "its elements are not f32"},
+                    {"f32", 40, 3, "fewer than four columns"},
+                    {"f32", 7, 40, "sums of fewer than eight terms"}};
+    static const int depth[][2] = {{8, 8},   {9, 16},  {16, 16}, {17, 32}, {33, 16},
+                                   {48, 16}, {49, 32}, {64, 32}, {100, 32}};
+    for (size_t k = 0; k < sizeof declined / sizeof *declined; k++) {
+        low_schedule s = of_product(&high, declined[k].elem, declined[k].depth, declined[k].cols);
+        ck_assert(!s.fragments);
+        ck_assert_str_eq(s.why_exact, declined[k].why);
+    }
+    for (size_t k = 0; k < sizeof depth / sizeof *depth; k++) {
+        low_schedule s = of_product(&high, "f32", depth[k][0], 40);
+        ck_assert(s.fragments && s.kind == KIR_KIND_TF32 && !s.why_exact);
+        ck_assert_int_eq(s.block_depth, depth[k][1]);
+    }
+    o = high;
+    o.precision = GN_PRECISION_HIGHEST;
+    ck_assert(!of_product(&o, "f32", 40, 40).fragments && !of_product(&o, "f32", 40, 40).why_exact);
+    o = high;
+    o.off = (gn_switches)1 << GN_DO_SHARE_TILES;
+    ck_assert_str_eq(of_product(&o, "f32", 40, 40).why_exact, "share-tiles is left out");
+    o = high;
+    o.limits.fragments = 0;
+    ck_assert(of_product(&o, "f32", 40, 40).block_depth && !of_product(&o, "f32", 40, 40).fragments);
+    ck_assert_str_eq(of_product(&o, "f32", 40, 40).why_exact, "this machine has no products of fragments");
+    o.limits = gn_cpu_limits(NULL);
+    ck_assert_str_eq(of_product(&o, "f32", 40, 40).why_exact, "this machine's lanes share no memory");
+}
+END_TEST
+
 START_TEST(later_choices_win_and_others_are_passed_over)
 {
     low_choice c[] = {{NULL, LOW_FIELD_BLOCK_ROWS, 8},
@@ -212,6 +264,7 @@ int main(void)
     tcase_add_test(t, products_of_any_width);
     tcase_add_test(t, what_cannot_be_done);
     tcase_add_test(t, blocks_of_lanes);
+    tcase_add_test(t, fragments);
     tcase_add_test(t, later_choices_win_and_others_are_passed_over);
     tcase_add_test(t, keys_are_of_work);
     return RUN_CASES("tuning", t);
