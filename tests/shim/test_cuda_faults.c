@@ -132,7 +132,7 @@ static const char twice[] =
     "  %2 = imul %1, 64 %20 = imul %1, 67\n"
     "  for %3 in 0 .. 64 step 1 vector none { %4 = iadd %2, %3 %5 = load f32 %x[%4] store %o[%4], %5 }\n"
     "  for %6 in 0 .. 16 step 1 vector none {\n"
-    "    %7 = imul %6, 4 %8 = iadd %2, %7 %9 = cast f32 %6 store %o[%8], %9 }\n"
+    "    %17 = isub 15, %6 %7 = imul %17, 4 %8 = iadd %2, %7 %9 = cast f32 %6 store %o[%8], %9 }\n"
     "  for %10 in 0 .. 4 step 1 serial ordered { for %11 in 0 .. 64 step 1 vector none {\n"
     "    %12 = iadd %2, %11 %13 = load f32 %x[%12] %14 = iadd %20, %11 %15 = iadd %14, %10 store %q[%15], %13 }}}}";
 
