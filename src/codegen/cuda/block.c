@@ -149,7 +149,7 @@ static void serial_loop(cu *c, kir_id i)
     }
     bool some = !unroll && c->block && c->spread && trips > 4 && trips % 4 == 0 && !has_branch(c, in->body);
     const char *rounds = !some ? "GN_ROLL" : products(c, in->body) >= ENOUGH ? "GN_UNROLL2" : "GN_UNROLL4";
-    if (trips != 1) cu_line(c, unroll ? "GN_UNROLL" : rounds);
+    if (trips != 1) cu_line(c, "%s", unroll ? "GN_UNROLL" : rounds);
     const char *t = cu_type(c, i);
     open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0), i,
                                   cu_ref(c, in->b, 0), i, cu_integer(c, in->imm)));
