@@ -93,13 +93,16 @@ static void find_dependences(orderer *z)
 static int64_t reused(const orderer *z, uint32_t l)
 {
     const low_launch *f = &z->low->launches.p[l];
+    uint64_t in_taken = 0, out_taken = 0; /* of the first 64 buffers; kernels hardly have more */
     int64_t bytes = 0;
     for (uint32_t p = 0; p < f->pairs.n; p++) {
-        int in = f->buffers.p[f->pairs.p[p].in], out = f->buffers.p[f->pairs.p[p].out];
-        bool free = z->touches[in] == 1 && z->alive[in] && !z->alive[out];
-        for (uint32_t q = 0; q < p; q++) /* of the pairs before, those that share a buffer with this one win */
-            free = free && f->pairs.p[q].in != f->pairs.p[p].in && f->pairs.p[q].out != f->pairs.p[p].out;
-        if (free) bytes += z->bytes[out];
+        low_pair pair = f->pairs.p[p];
+        int in = f->buffers.p[pair.in], out = f->buffers.p[pair.out];
+        if (pair.in >= 64 || pair.out >= 64 || z->touches[in] != 1 || !z->alive[in] || z->alive[out]) continue;
+        if (in_taken >> pair.in & 1 || out_taken >> pair.out & 1) continue;
+        in_taken |= (uint64_t)1 << pair.in;
+        out_taken |= (uint64_t)1 << pair.out;
+        bytes += z->bytes[out];
     }
     return bytes;
 }

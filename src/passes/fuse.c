@@ -6,6 +6,8 @@
  * cycle).  The transitive dependences between regions are kept as bit sets, so that each question is one test. */
 #include "passes/fuse.h"
 
+#include <string.h>
+
 enum {
     FLAT_MIN = 256,  /* none-space tensors from this size on get a loop over elements */
     REGION_MAX = 96, /* members: a bound on the size of a kernel */
@@ -29,6 +31,7 @@ typedef struct fuser {
     uint32_t *settled, round; /* floating values: last round of a search among them that came by */
     uint32_t *mark[2];        /* by value: last walk that came by, unaligned and aligned */
     uint32_t walk;
+    gir_id *twin; /* by value: an earlier one that is the same, which it was made to come after (remat.c); 0: none */
 } fuser;
 
 bool fu_is_identity_view(const gir_program *p, gir_id v)
@@ -320,6 +323,7 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
     uint32_t best = UINT32_MAX, rows = UINT32_MAX;
     int most = -1;
     for (uint32_t r = z->regions.n; r-- > 0;) {
+        if (z->twin[v] && z->f->region_of[z->twin[v]] >= (int32_t)r) break;
         fu_reason why = refusal_of(z, r, v, own);
         if (why == FU_APART && rows == UINT32_MAX && may_share_rows(z, &z->regions.p[r], own, v)) rows = r;
         if (why) continue;
@@ -435,6 +439,33 @@ static void place_in_region(fuser *z, gir_id v)
     add_member(z, r, v);
 }
 
+/* Elementwise values that are there twice. */
+static void find_twins(fuser *z)
+{
+    const gir_program *p = z->p;
+    gir_id *first = GN_NEW_N(z->arena, gir_id, p->nodes.n), *next = GN_NEW_N(z->arena, gir_id, p->nodes.n);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        gir_class cls = gir_ops[n->op].cls;
+        if ((cls != GIR_CLASS_MAP && cls != GIR_CLASS_VIEW) || !n->n_in || z->f->place[v] == FU_UNUSED) continue;
+        gir_id a = gir_in(p, v, 0);
+        if (z->twin[a]) a = z->twin[a];
+        for (gir_id u = first[a]; u && !z->twin[v]; u = next[u]) {
+            const gir_node *m = gir_at(p, u);
+            bool same = m->op == n->op && m->n_in == n->n_in && gir_type_eq(&m->type, &n->type) &&
+                        !memcmp(&m->attr, &n->attr, sizeof n->attr);
+            for (int k = 0; same && k < n->n_in; k++) {
+                gir_id x = gir_in(p, u, k), y = gir_in(p, v, k);
+                same = x == y || x == z->twin[y];
+            }
+            if (same) z->twin[v] = u;
+        }
+        if (z->twin[v]) continue;
+        next[v] = first[a];
+        first[a] = v;
+    }
+}
+
 static void note_reader(fuser *z, gir_id v, uint32_t r)
 {
     for (uint32_t k = z->f->readers.n; k-- > 0 && z->f->readers.p[k].region == r;)
@@ -506,6 +537,8 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     fu_choose_places(a, f, z.off, opt && opt->lanes);
     z.floating = GN_NEW_N(a, bool, n);
     z.settled = GN_NEW_N(a, uint32_t, n);
+    z.twin = GN_NEW_N(a, gir_id, n);
+    find_twins(&z);
     uint32_t real = 0;
     for (gir_id v = 1; v < n; v++) real += f->place[v] == FU_REAL;
     z.words = real / 64 + 1;

@@ -112,7 +112,9 @@ static bool movable(sinking *z, gir_id v, gir_space_id space)
         GN_PUSH(z->arena, z->marked, o);
         if (z->f->place[o] == FU_REAL) {
             if (t->space != space && t->space != 0) return false;
-            if (fu_second_product(z->p, &z->f->regions.p[z->f->region_of[o]])) return false; /* its sum stays with it */
+            /* What reads the sum of two products stays with it; but a later product's elements may be made where it is read. */
+            if (!(z->f->stored[o] && z->alike) && fu_second_product(z->p, &z->f->regions.p[z->f->region_of[o]]))
+                return false;
             if (!z->f->stored[o]) z->more += fu_elems(z->p, o) * (int64_t)gn_elem_size((gn_elem)t->elem);
             continue;
         }

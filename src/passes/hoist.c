@@ -5,7 +5,8 @@
  *
  * A value is static when it depends on graphs, constants and inputs that the caller declares static.  Of the static
  * values that others read, those are kept that took real work (a sum over edges or rows, a product, a division, a
- * root): the rest is cheaper to compute again than to read.  Of input features the rows that are picked are kept, too. */
+ * root): the rest is cheaper to compute again than to read, and so is a wide row that comes of a few numbers by elementwise
+ * operators.  Of input features the rows that are picked are kept, too. */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct hoister {
     bool *fixed; /* static */
     bool *work;  /* static, and took real work */
     bool *keep;
+    bool *seen; /* of a walk; false in between */
     int n_inputs;
     const char *const *inputs;
 } hoister;
@@ -88,14 +90,47 @@ static bool is_picked(const hoister *z, gir_id v, gir_id reader)
     return gir_at(p, gir_in(p, v, 1))->op == GIR_INPUT && gir_at(p, reader)->op != GIR_SAMPLE;
 }
 
-/* A view or a gather of something kept is not worth keeping itself: what it reads is. */
+static int64_t row_bytes(const gir_program *p, gir_id v)
+{
+    const gir_type *t = gir_type_of(p, v);
+    return gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem);
+}
+
+/* Adds what a row of `v` is read from, through views and cheap elementwise work that no one else has done. */
+static void add_sources(const hoister *z, gir_id v, bool *seen, int64_t *bytes)
+{
+    const gir_node *n = gir_at(z->p, v);
+    if (seen[v] || n->op == GIR_CONST || n->op == GIR_IOTA) return;
+    seen[v] = true;
+    gir_class cls = gir_ops[n->op].cls;
+    bool cheap = (cls == GIR_CLASS_MAP && !is_work((gir_op)n->op)) || cls == GIR_CLASS_VIEW;
+    if (!cheap || z->keep[v]) {
+        if (n->type.space) *bytes += row_bytes(z->p, v);
+        return;
+    }
+    for (int k = 0; k < n->n_in; k++) add_sources(z, gir_in(z->p, v, k), seen, bytes);
+}
+
+/* Is a row of v cheap to compute again from much less than it has itself?  (One-hot labels are of a label.) */
+static bool spread_out(const hoister *z, gir_id v)
+{
+    enum { TIMES = 4 };
+    const gir_node *n = gir_at(z->p, v);
+    int64_t bytes = 0;
+    if (gir_ops[n->op].cls != GIR_CLASS_MAP || is_work((gir_op)n->op) || !n->type.space) return false;
+    add_sources(z, v, z->seen, &bytes);
+    memset(z->seen, 0, z->p->nodes.n * sizeof *z->seen);
+    return bytes * TIMES < row_bytes(z->p, v);
+}
+
+/* A view or a gather of something kept is not worth keeping itself, nor is what spreads it out: what it reads is. */
 static void keep(hoister *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
     if (!z->work[v] || z->keep[v]) return;
     bool looks_through =
         gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CAST || n->op == GIR_DETACH;
-    if (!looks_through) {
+    if (!looks_through && !spread_out(z, v)) {
         z->keep[v] = true;
         return;
     }
@@ -147,6 +182,7 @@ gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_optio
     z.fixed = GN_NEW_N(a, bool, n);
     z.work = GN_NEW_N(a, bool, n);
     z.keep = GN_NEW_N(a, bool, n);
+    z.seen = GN_NEW_N(a, bool, n);
     find_static(&z);
     for (gir_id v = 1; v < n; v++) {
         if (z.fixed[v]) continue;

@@ -33,7 +33,8 @@ typedef struct gn_pass_options {
     int n_fixed; /* inputs that are the same in every run: what depends on them alone can be computed once */
     const char *const *fixed;
     gn_without without;
-    int levels; /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
+    int64_t nodes; /* about how many rows a space of nodes has, where its size is not in the program; 0: not known */
+    int levels;    /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
     gn_data_facts facts;
     int limit;           /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager;          /* only what lowering cannot do without */
@@ -58,7 +59,8 @@ typedef struct gn_pass_options {
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
     X(pair_products, 0, "adds products to each other first where more than those is added up")                         \
     X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
-    X(clean, 1, "simplify again")
+    X(clean, 1, "simplify again")                                                                                      \
+    X(remat, 0, "computes again what gradients of weights read again, where that is cheaper than keeping it")
 
 typedef struct gn_pass {
     const char *name;

@@ -81,7 +81,7 @@ static void find_in_memory(recovering *z)
         for (int k = 0; k < n->n_in; k++) {
             gir_id o = gir_in(p, v, k);
             if (n->op == GIR_MATMUL || n->op == GIR_GATHER || (view && z->in_memory[v])) z->in_memory[o] = true;
-            if ((n->op == GIR_MATMUL && n->attr.i[0] && k == 0) || (view && z->contracted[v])) z->contracted[o] = true;
+            if ((n->op == GIR_MATMUL && n->attr.i[0]) || (view && z->contracted[v])) z->contracted[o] = true;
         }
     }
     for (uint32_t k = 0; k < p->outputs.n; k++) {

@@ -35,6 +35,22 @@ static const char *const programs[][2] = {
                                    "  %3 = const {value = 2} : f32[]\n"
                                    "  %4 = mul %2, %3 : f32[]\n"
                                    "  output \"a\" %4\n"},
+    {"what gradients of weights read is made again", /* where it is supposed to be large: small caches */
+     "  space node node ?\n  space edge edge ? of %1\n"
+     "  %1 = graph \"g\" : graph<node -> node, edge>\n"
+     "  %2 = input \"x.any\" : node f32[4]\n  %3 = input \"ax.any\" : node f32[4]\n"
+     "  %4 = state \"w.any\" : f32[4, 4]\n"
+     "  %5 = sub %2, %3 : node f32[4]\n  %6 = matmul %5, %4 {ta = 0, tb = 0} : node f32[4]\n"
+     "  %7 = gather %1, %6 {end = 0} : edge f32[4]\n"
+     "  %8 = scatter %1, %7 {end = 1, red = 0} : node f32[4]\n  %9 = tanh %8 : node f32[4]\n"
+     "  %10 = matmul %9, %4 {ta = 0, tb = 0} : node f32[4]\n"
+     "  %11 = gather %1, %10 {end = 0} : edge f32[4]\n"
+     "  %12 = scatter %1, %11 {end = 1, red = 0} : node f32[4]\n"
+     "  %13 = matmul %12, %4 {ta = 0, tb = 0} : node f32[4]\n"
+     "  %14 = matmul %9, %13 {ta = 1, tb = 0} : f32[4, 4]\n"
+     "  %15 = matmul %13, %4 {ta = 0, tb = 1} : node f32[4]\n  %16 = mul %15, %9 : node f32[4]\n"
+     "  %17 = mul %16, %8 : node f32[4]\n  %18 = matmul %5, %17 {ta = 1, tb = 0} : f32[4, 4]\n"
+     "  output \"dw2\" %14\n  output \"dw1\" %18\n"},
     {"plain rows of a view of rows", "  space feature feature 4\n"
                                      "  %1 = state \"s.any\" : f32[4, 5]\n"
                                      "  %2 = to_rows %1 : feature f32[5]\n"

@@ -210,6 +210,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
     if (z->mode->small) {
         limits.l1_bytes = 64;
         limits.l2_bytes = 1024;
+        o.pass.nodes = (int64_t)1 << 40; /* everything takes much memory: what can be is made again */
     }
     o.limits = &limits;
     o.precision = z->mode->high ? GN_PRECISION_HIGH : GN_PRECISION_HIGHEST;
