@@ -105,6 +105,10 @@ static const char *const must_not[] = {
     "for %1 in 0 .. 2 step 1 serial none {\n for %2 in 0 .. n step 1 serial none {\n %3 = imul %2, 8\n"
     " %4 = load f32 %x[%3]\n %5 = ieq %1, 0\n if %5 {\n store %y[%3], 7.0\n }\n %6 = ieq %1, 1\n if %6 {\n"
     " for %7 in 1 .. 8 step 1 vector none {\n %8 = iadd %3, %7\n store %y[%8], %4\n }\n }\n }\n }",
+    /* one row, met twice */
+    "for %1 in 0 .. 2 step 1 serial none {\n for %2 in 0 .. 1 step 1 serial none {\n %3 = imul %2, 8\n"
+    " %4 = load f32 %x[%3]\n %5 = ieq %1, 0\n if %5 {\n store %y[%3], 7.0\n }\n %6 = ieq %1, 1\n if %6 {\n"
+    " for %7 in 1 .. 8 step 1 vector none {\n %8 = iadd %3, %7\n store %y[%8], %4\n }\n }\n }\n }",
     /* rows of two workers overlap */
     "for %1 in 0 .. 4 step 2 serial ordered {\n %2 = iadd %1, 4\n for %3 in %1 .. %2 step 1 serial none {\n"
     " %4 = imul %3, 8\n %5 = load f32 %x[%4]\n %10 = fadd f32 %5, 1.0\n %6 = imul %1, 2\n for %7 in 0 .. 4 step 1 "
@@ -130,6 +134,11 @@ static const char *const must_not[] = {
     "for %1 in 0 .. n step 1 thread none {\n %2 = imul %1, 8\n for %3 in 0 .. 8 step 1 serial none {\n"
     " %4 = ilt %3, 4\n %5 = not %4\n %6 = iadd %2, %3\n if %4 {\n store %y[%6], 2.0\n }\n if %5 {\n"
     " %7 = load f32 %x[%2]\n store %y[%6], %7\n }\n }\n }",
+    /* and where what the one branch reads is only written later on */
+    "for %1 in 0 .. n step 1 thread none {\n %2 = imul %1, 8\n %3 = tile f32 1\n tstore %3[0], 0.0\n"
+    " for %4 in 0 .. 8 step 1 serial reduce {\n %5 = ilt %4, 4\n %6 = not %5\n if %5 {\n %7 = iadd %2, %4\n"
+    " store %y[%7], 2.0\n }\n if %6 {\n %8 = load f32 %x[%2]\n tacc sum %3[0], %8\n }\n }\n"
+    " for %9 in 4 .. 8 step 1 vector none {\n %10 = iadd %2, %9\n %11 = tload f32 %3[0]\n store %y[%10], %11\n }\n }",
     /* a row's sum is known in front of all rows */
     "%1 = load f32 %x[0]\n for %2 in 0 .. n step 1 serial none {\n %3 = imul %2, 8\n %4 = load f32 %x[0]\n"
     " for %5 in 0 .. 8 step 1 vector none {\n %6 = iadd %3, %5\n %7 = fadd f32 %4, %1\n store %y[%6], %7\n }\n }",

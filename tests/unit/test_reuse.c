@@ -67,6 +67,10 @@ START_TEST(what_is_still_wanted)
                                   "  %5 = add %3, %4 : node f32[64]\n  output \"a\" %5\n}\n",
                              APART, &temps);
     ck_assert_str_eq(got, " v3>; <v3 v4>; <v3 <v4;");
+    got = reused(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = sin %3 : node f32[64]\n  %5 = tanh %4 : node f32[64]\n"
+                      "  %6 = add %5, %4 : node f32[64]\n  output \"a\" %6\n}\n",
+                 APART, &temps);
+    ck_assert_str_eq(got, " v3>; <v3>; <v3 v5>; <v5 <v3;"); /* two readers, in its new place */
     got = reused(HEAD "  %3 = exp %2 : node f32[64]\n  %4 = gather %1, %3 {end = 0} : edge f32[64]\n"
                       "  %5 = scatter %1, %4 {end = 1, red = 0} : node f32[64]\n"
                       "  %6 = exp %5 : node f32[64]\n  output \"a\" %6\n}\n",
