@@ -22,7 +22,7 @@ typedef struct job { /* distinct kernels on their way to code */
     gn_code_object *made;
 } job;
 
-const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k)
+const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k, bool sizes)
 {
     kir_kernel copy = *k;
     copy.name = "k";
@@ -32,6 +32,7 @@ const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k)
     for (uint32_t b = 0; b < k->buffers.n; b++) {
         copy.buffers.p[b] = k->buffers.p[b];
         copy.buffers.p[b].name = gn_arena_printf(a, "b%u", b);
+        if (!sizes) copy.buffers.p[b].size = (kir_size){.sym = -1};
     }
     for (uint32_t s = 0; s < k->syms.n; s++) copy.syms.p[s] = gn_arena_printf(a, "s%u", s);
     gn_buf text = {.arena = a};
@@ -186,7 +187,7 @@ static distinct find_distinct(gn_arena *a, int n, gn_compiled *const *programs, 
     gn_map_init(&seen, a);
     for (int p = 0; p < n; p++) {
         for (int k = 0; k < programs[p]->n_kernels; k++) {
-            const char *text = gn_canonical_kernel(a, programs[p]->kernels[k]);
+            const char *text = gn_canonical_kernel(a, programs[p]->kernels[k], true);
             const uint32_t *found = share ? gn_map_find(&seen, text) : NULL;
             if (!found) {
                 found = gn_map_put(&seen, text, (uint32_t)d.n);

@@ -54,8 +54,9 @@ typedef struct gn_code_report {
 GN_NODISCARD gn_status *gn_compile_code(gn_arena *a, int n, gn_compiled *const *programs, const gn_codegen_options *opt,
                                         gn_image **image, gn_code_report *report);
 
-/* The kernel's text with every name replaced by its number: equal texts, equal code. */
-const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k);
+/* The kernel's text with every name replaced by its number: equal texts, equal code.  `sizes`: with those of buffers, on which
+ * code for a CPU may depend. */
+const char *gn_canonical_kernel(gn_arena *a, const kir_kernel *k, bool sizes);
 
 /* The machine code of several programs as it is before it is loaded, for files. */
 typedef struct gn_kernel_objects {

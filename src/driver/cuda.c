@@ -12,7 +12,7 @@
 
 /* NVRTC takes 20 ms for a program before its first kernel, and about 0.35 ms for an instruction of loop IR: few objects, of
  * even size, so that several threads end together. */
-enum { WORK = 450, MAX_THREADS = 64 };
+enum { WORK = 600, MAX_THREADS = 64 };
 
 typedef struct piece { /* a kernel that is compiled */
     const kir_kernel *kernel;
@@ -51,7 +51,7 @@ typedef struct job {
 static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
 {
     for (int k = 0; k < c->n_kernels; k++) {
-        const char *text = gn_canonical_kernel(j->arena, c->kernels[k]);
+        const char *text = gn_canonical_kernel(j->arena, c->kernels[k], false);
         const uint32_t *same = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(seen, text) : NULL;
         which[k] = same ? *same : j->pieces.n;
         if (same) continue;
@@ -78,6 +78,7 @@ static uint32_t *by_work(job *j, uint32_t first, uint32_t *total)
 static void divide(job *j, uint32_t first)
 {
     uint32_t total, begin = j->parts.n, *order = by_work(j, first, &total), n = (total + WORK - 1) / WORK;
+    if ((begin + n) % 2 && n > 1) n++; /* two threads end together */
     if (n > j->pieces.n - first) n = j->pieces.n - first;
     for (uint32_t k = 0; k < n; k++) GN_PUSH(j->arena, j->parts, ((part){0}));
     for (uint32_t i = 0; first + i < j->pieces.n; i++) {
@@ -144,7 +145,7 @@ static const char *text_of_whole(gn_arena *a, const gn_cuda_whole *w)
         gn_buf_printf(&b, "\nphase %d", p->same);
         for (uint32_t i = 0; i < buffers; i++) gn_buf_printf(&b, " b%d", p->buf[i]);
         for (uint32_t i = 0; i < syms; i++) gn_buf_printf(&b, " n%d", p->sym[i]);
-        gn_buf_printf(&b, "\n%s", !p->kernel ? "copy" : p->same == k ? gn_canonical_kernel(a, p->kernel) : "");
+        gn_buf_printf(&b, "\n%s", !p->kernel ? "copy" : p->same == k ? gn_canonical_kernel(a, p->kernel, false) : "");
     }
     return b.p;
 }

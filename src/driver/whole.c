@@ -42,7 +42,7 @@ const gn_cuda_whole *gn_whole_of(gn_arena *a, const gn_compiled *c, bool share, 
         }
         phases[k].kernel = c->kernels[l->kernel];
         if (origin) phases[k].origin = gn_kernel_origin(a, c, l->kernel);
-        const char *text = gn_canonical_kernel(a, phases[k].kernel);
+        const char *text = gn_canonical_kernel(a, phases[k].kernel, false);
         const uint32_t *same = share ? gn_map_find(&seen, text) : NULL;
         if (same)
             phases[k].same = (int)*same;

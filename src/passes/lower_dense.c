@@ -111,12 +111,36 @@ static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks,
     low_close(L);
 }
 
+/* The same, each element by a worker: for machines with workers enough.  How many elements there are is a symbol. */
+static void finish_elements(lower *L, gir_id v, int part, int red, kir_id chunks)
+{
+    gn_elem e = low_elem((gn_elem)gir_type_of(L->p, v)->elem);
+    int64_t n = fu_elems(L->p, v);
+    bool shares = gn_is_on(L->opt->off, GN_DO_SHARE_SIZES);
+    kir_id zero = low_iconst(L, 0), end = shares ? low_count(L, n) : low_iconst(L, n);
+    L->launch.trip = shares ? (low_size){.coef = 1, .sym = low_sym_of(L, 0, n)} : (low_size){.coef = n, .sym = -1};
+    kir_id j = low_open(L, zero, end, 1, KIR_THREAD, KIR_NONE);
+    kir_id tile = kir_tile(L->k, low_at(L), e, 1);
+    kir_tstore(L->k, low_at(L), tile, zero, low_start(L, e, red));
+    kir_id c = low_open(L, zero, chunks, 1, KIR_SERIAL, KIR_REDUCE);
+    kir_id x = low_load(L, part, low_int(L, KIR_IADD, low_int(L, KIR_IMUL, c, end), j));
+    kir_tacc(L->k, low_at(L), (kir_red)red, tile, zero, x);
+    low_close(L);
+    kir_id sum = kir_tload(L->k, low_at(L), tile, zero);
+    kir_id some = kir_bin(L->k, low_at(L), KIR_ILT, zero, chunks);
+    if (red != GIR_SUM) sum = kir_select(L->k, low_at(L), some, sum, low_const(L, e, 0));
+    kir_store(L->k, low_at(L), low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE), j, sum);
+    low_close(L);
+}
+
 void low_finish_partials(lower *L, gir_id v, int part, int red, gir_space_id space, int64_t chunk)
 {
     int64_t n = fu_elems(L->p, v), width = 128;
     low_begin(L, "finish");
     kir_id chunks = low_sym_value(L, space, chunk);
-    if (n <= width) {
+    if (L->opt->limits.shared_bytes) {
+        finish_elements(L, v, part, red, chunks);
+    } else if (n <= width) {
         finish_columns(L, v, part, red, chunks, low_iconst(L, 0), n);
     } else {
         kir_id end = low_iconst(L, n);
