@@ -117,12 +117,13 @@ static int count_meetings(const gn_artifact *a, const int64_t *value)
         gn_status_free(s);
         return -1;
     }
-    for (int k = 0; k < a->n_launches; k++)
-        for (int j = since; j < k; j++)
-            if (gn_launches_meet(a, &plan, j, k)) {
-                since = k;
-                n++;
-            }
+    for (int k = 0; k < a->n_launches; k++) {
+        bool meet = false;
+        for (int j = since; j < k && !meet; j++) meet = gn_launches_meet(a, &plan, j, k);
+        if (!meet) continue;
+        since = k;
+        n++;
+    }
     gn_plan_free(&plan);
     return n;
 }
