@@ -40,6 +40,12 @@ static void end_trial(gn_pace *p, int64_t now)
     p->end = now + p->spent * p->rest;
 }
 
+/* The other way takes far longer: one run of it, warm, is enough. */
+static bool is_hopeless(const gn_pace *p, int64_t took)
+{
+    return p->run >= GN_PACE_RUNS + WARM && took > 2 * mean(p->took[p->alone]);
+}
+
 static void go_on_resting(gn_pace *p, int64_t now, int64_t took)
 {
     p->slow = took > p->ns[p->alone] + p->ns[p->alone] / 4 ? p->slow + 1 : 0;
@@ -55,9 +61,15 @@ void gn_pace_ran(gn_pace *p, int64_t now, int64_t took)
     }
     if (took > long_ns && !gn_pace_alone(p)) {
         p->run = -BEFORE;
+        p->spent = 0;
         return;
     }
     p->spent += p->run >= 0 ? took : 0;
+    if (is_hopeless(p, took)) {
+        for (int k = 0; k < GN_PACE_RUNS; k++) p->took[!p->alone][k] = took;
+        end_trial(p, now);
+        return;
+    }
     if (p->run >= 0 && p->run < GN_PACE_RUNS)
         p->took[p->alone][p->run] = took;
     else if (p->run >= GN_PACE_RUNS + WARM)

@@ -2,7 +2,8 @@
  *
  * A model written in gnnc's language (docs/language.md) is parsed to a module, compiled to an executable, and run on any
  * graph: compiled code holds no sizes of graphs, so one executable serves graphs of every number of nodes and edges, 0
- * and 1 included, and is never compiled again.  (`dynamic` asks for sizes to be compiled in; see gnnc_compile_options.)
+ * and 1 included, and is not compiled again, but where schedules are chosen.  (`dynamic` asks for sizes to be compiled in;
+ * see gnnc_compile_options.)
  * A state holds weights and what training keeps; a run binds an executable, a state, a graph and data, and computes.
  *
  *     gnnc_context_new     options           -> context         cache of kernels, memory, callbacks; NULL does for one
@@ -253,17 +254,18 @@ typedef struct gnnc_compile_options {
     /* Schedules (docs/tuning.md).  In the modes max-autotune and max-autotune-no-cudagraphs the first inference and the first
      * training step of every program, whatever sizes are compiled into it, choose schedules for it before they compute: what
      * the context's cache keeps for this model, machine, graph (its sizes and degrees), data (non-zeros, marked rows) and
-     * number of threads; else what a search finds on the data that is bound, which takes up to so many milliseconds each.
-     * 0: nothing is searched for, and what is not kept is as rules choose, as in reduce-overhead.  What is kept of a search
+     * number of threads; else what a search finds on the data that is bound, which takes up to so many milliseconds each and
+     * some thirty runs of what rules make.
+     * 0: nothing is searched for, and what is not kept is as rules choose, as in reduce-overhead (and default).  What is kept of a search
      * that had less time is gone on with.
      *   A candidate is measured against the default's program, on fresh weights of its own and the run's threads: what gives
      * other results, beyond the rounding of sums in another order, or is not faster beyond noise, is not taken.  What is
      * taken holds for all runs of the executable and later graphs of the program (with dynamic "true" for all graphs: those
      * of other sizes compute the same, at a speed that was not measured), so all runs have the same bits; two searches may
-     * choose differently, which a lock prevents.  While one run chooses, others that need the same choice wait for it.
+     * choose differently, which a lock prevents.  While one run chooses, others of the executable that need a choice wait for it.
      * With the stance run-what-is-compiled, and in eager programs, nothing is chosen.  Neither the order of nodes nor the
-     * number of threads is: they are the caller's.  On a GPU nothing is measured, and schedules are those of the cost
-     * model.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
+     * number of threads is: they are the caller's.  On a GPU nothing is measured, and schedules are those of the
+     * rules.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
     int64_t tune_budget_ms;
     /* Schedules come from this file, in any mode but eager, and nothing is searched for.  It is read by gnnc_compile, whose
      * GNNC_ERROR_IO says that it cannot be.  The first inference or step of a program is GNNC_ERROR_DATA where it is no lock or

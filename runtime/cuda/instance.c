@@ -330,9 +330,15 @@ static void plan_turns(gn_cuda_instance *in)
 static gn_status *make_gate(gn_cuda_memory *m)
 {
     static const uint32_t zero = 0;
+    uint64_t gate;
     if (m->gate) return NULL;
-    GN_TRY(gn_cuda_alloc(m->device, sizeof zero, "where blocks meet", &m->gate));
-    return gn_cuda_upload(m->device, m->gate, &zero, sizeof zero);
+    GN_TRY(gn_cuda_alloc(m->device, sizeof zero, "where blocks meet", &gate));
+    gn_status *s = gn_cuda_upload(m->device, gate, &zero, sizeof zero);
+    if (s)
+        gn_cuda_free(m->device, gate);
+    else
+        m->gate = gate;
+    return s;
 }
 
 static gn_status *make_whole(gn_cuda_instance *in)

@@ -6,7 +6,7 @@
 
 static int64_t bytes_of(const gn_cuda_work *w)
 {
-    return w->nodes * GN_CUDA_NODE_BYTES + w->n * (int64_t)sizeof *w->word;
+    return (w->nodes + 1) * GN_CUDA_NODE_BYTES + w->n * (int64_t)sizeof *w->word;
 }
 
 gn_status *gn_cuda_work_new(int64_t words, gn_cuda_work **out)

@@ -261,7 +261,7 @@ static gn_status *describe_tuning(const gnnc_executable *e, int k, bool step, gn
     gn_unit_id unit = step ? GN_UNIT_STEP : GN_UNIT_EVAL;
     const gn_tuned *t = gn_variant_tuned(v, unit);
     gnnc_tuning_info i = {.size = info->size, .choices = ""};
-    if (t && t->default_us > 0)
+    if (gn_tuned_known(t))
         i = (gnnc_tuning_info){.size = info->size,
                                .known = true,
                                .choices = v->choices[unit],
@@ -327,7 +327,7 @@ static void explain_program(const gn_variant *v, gn_buf *b)
     gn_buf_printf(b, "\n%s%s%s", *v->why ? "  because: " : "", v->why, *v->why ? "\n" : "");
     for (gn_unit_id k = 0; k < GN_UNITS; k++) {
         const gn_tuned *t = gn_variant_tuned(v, k);
-        if (t)
+        if (gn_tuned_known(t))
             gn_buf_printf(b, "  tuned %s: %.1f us, the default %.1f; %s\n", gn_unit_name[k], t->best_us, t->default_us,
                           *v->choices[k] ? v->choices[k] : "as rules say");
     }

@@ -130,7 +130,7 @@ static gn_status *look(search *z)
                                &z->record);
     }
     GN_TRY(gn_tuned_find(&z->arena, cache, e->opt.mode, signature, &z->record, &z->found));
-    z->record.signature = signature;
+    if (z->found) z->record.signature = signature;
     if (e->tune_seconds <= 0 || (z->found && gn_tuned_enough(&z->record, e->tune_seconds))) return NULL;
     GN_TRY(open_site(z));
     GN_TRY(gn_tune_unit(&z->arena, &z->site, &wish, &z->record, e->tune_seconds));
@@ -209,7 +209,7 @@ static gn_status *save_lock(const gnnc_executable *e, gn_arena *a, const char *p
     for (const gn_variant *v = newest; v; v = v->older)
         for (gn_unit_id k = 0; k < GN_UNITS; k++) {
             const gn_tuned *t = gn_variant_tuned(v, k);
-            if (t && t->signature && !is_listed(t, n, all)) all[n++] = t;
+            if (gn_tuned_known(t) && !is_listed(t, n, all)) all[n++] = t;
         }
     if (!n)
         GN_FAIL(GN_ERR_USAGE, "%s: no schedules were chosen yet: a run in a mode that tunes, or with a lock, does",

@@ -98,6 +98,8 @@ GN_NODISCARD gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, cons
                                      double seconds);
 /* Does what is kept do, where a mode wants that many seconds spent? */
 bool gn_tuned_enough(const gn_tuned *t, double seconds);
+/* Was it found by a search, kept or locked, rather than noted for want of one?  t may be NULL. */
+static inline bool gn_tuned_known(const gn_tuned *t) { return t && t->signature; }
 
 /* tune_session.c ----------------------------------------------------------------------------------------------------- */
 

@@ -216,8 +216,7 @@ typedef struct kir_eval_options {
     bool f64;     /* compute in double and round nothing; the caller holds buffers of floats as double */
     bool reverse; /* run parallel loops (VECTOR and above) from the back, but REDUCE ones, whose order is part of
                               their meaning: results must not change */
-    bool
-        once; /* an element stored a second time, of a buffer that is only written, is an error, too: kir_overwrite.h */
+    bool once;    /* an element stored twice, of a buffer that is only written, is an error, too: kir_overwrite.h */
     int64_t max_steps; /* GN_ERR_USAGE after so many instructions; 0: no limit */
     size_t max_bytes;  /* GN_ERR_NOMEM past so much memory; 0: no limit */
 } kir_eval_options;

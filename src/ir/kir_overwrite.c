@@ -88,7 +88,9 @@ static bool runs_once(const overwriting *z, kir_id loop)
     for (kir_id i = z->all->owner[loop]; i; i = z->all->owner[i]) {
         const kir_inst *outer = kir_at(z->k, i);
         if (outer->op != KIR_FOR) continue;
-        if (!runs_in_turn(outer) || inner->a != i || !is_near(z, inner->b, inner->a, outer->imm)) return false;
+        if (!runs_in_turn(outer) || inner->a != i || outer->imm % inner->imm != 0 ||
+            !is_near(z, inner->b, inner->a, outer->imm))
+            return false;
         inner = outer;
     }
     return true;

@@ -13,7 +13,7 @@ typedef struct gn_limits {
     int max_threads;      /* workers that may run a THREAD loop, or threads a block */
     int units;            /* bit set of kir_unit that the back end can run */
     int fragments;        /* bit set of kir_kind of whose fragments warps make products; 0: none */
-    bool fast_functions;  /* exponentials take no longer than what is loaded for them: avoiding some does not pay */
+    bool fast_functions; /* exponentials are taken to hide behind what is loaded for them: avoiding some does not pay */
 } gn_limits;
 
 #endif

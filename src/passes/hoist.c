@@ -16,7 +16,8 @@ typedef struct hoister {
     bool *fixed; /* static */
     bool *work;  /* static, and took real work */
     bool *keep;
-    bool *seen; /* of a walk; false in between */
+    bool *looked; /* through, by keep */
+    bool *seen;   /* of a walk; false in between */
     int n_inputs;
     const char *const *inputs;
 } hoister;
@@ -43,7 +44,14 @@ static bool is_work(gir_op op)
     case GIR_RSQRT:
     case GIR_POW:
     case GIR_EXP:
-    case GIR_LOG: return true;
+    case GIR_EXPM1:
+    case GIR_LOG:
+    case GIR_LOG1P:
+    case GIR_SIN:
+    case GIR_COS:
+    case GIR_TANH:
+    case GIR_SIGMOID:
+    case GIR_ERF: return true;
     default: return false;
     }
 }
@@ -127,13 +135,14 @@ static bool spread_out(const hoister *z, gir_id v)
 static void keep(hoister *z, gir_id v)
 {
     const gir_node *n = gir_at(z->p, v);
-    if (!z->work[v] || z->keep[v]) return;
+    if (!z->work[v] || z->keep[v] || z->looked[v]) return;
     bool looks_through =
         gir_ops[n->op].cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_CAST || n->op == GIR_DETACH;
     if (!looks_through && !spread_out(z, v)) {
         z->keep[v] = true;
         return;
     }
+    z->looked[v] = true;
     for (int k = 0; k < n->n_in; k++) keep(z, gir_in(z->p, v, k));
 }
 
@@ -182,6 +191,7 @@ gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_optio
     z.fixed = GN_NEW_N(a, bool, n);
     z.work = GN_NEW_N(a, bool, n);
     z.keep = GN_NEW_N(a, bool, n);
+    z.looked = GN_NEW_N(a, bool, n);
     z.seen = GN_NEW_N(a, bool, n);
     find_static(&z);
     for (gir_id v = 1; v < n; v++) {

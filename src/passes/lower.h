@@ -38,10 +38,10 @@ typedef struct low_schedule {
     int64_t block_depth;  /* and terms of the sums at a time; 0: they do not */
     bool fragments;       /* and warps make products of fragments of `kind` */
     kir_kind kind;
-    const char
-        *why_exact; /* GEMM, INNER that are asked for in less precision: why they are exact; NULL: they are not */
-    low_pack pack;  /* GEMM */
-    bool swap;      /* INNER: the lanes run over the columns of the left operand */
+    /* GEMM, INNER that are asked for in less precision: why they are exact; NULL: they are not. */
+    const char *why_exact;
+    low_pack pack; /* GEMM */
+    bool swap;     /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;
 
 typedef enum low_kind { LOW_TEMP, LOW_INPUT, LOW_STATE, LOW_OUTPUT, LOW_GRAPH } low_kind;
@@ -74,8 +74,8 @@ typedef struct low_sym { /* number of rows of `space`, or that divided by `per`,
     int64_t per;
 } low_sym;
 
-typedef struct
-    low_pair { /* buffers of one kernel: `out` may take the memory of `in`, if nobody reads that afterwards */
+/* Buffers of one kernel: `out` may take the memory of `in`, if nobody reads that afterwards. */
+typedef struct low_pair {
     int in, out;
 } low_pair;
 

@@ -256,6 +256,7 @@ START_TEST(two_alive)
     gn_instance *three = bind(&a, z, 8);
     succeeds(gn_instance_one_region(three));
     is_right(three, 8);
+    ck_assert_int_eq(calls(updated), 1);
     is_right(two, 8);
     gn_instance_free(three);
     gn_instance_free(two);

@@ -239,26 +239,35 @@ END_TEST
 /* Nothing is chosen by eager programs, nor where nothing may be compiled; nor searched for without a budget. */
 START_TEST(where_nothing_is_chosen)
 {
-    static const gnnc_compile_options all[] = {
-        {.mode = "eager"}, {.mode = "reduce-overhead"}, {.mode = "max-autotune"}, {.tune_budget_ms = 50}};
-    for (size_t k = 0; k < 4; k++) {
+    static const gnnc_compile_options all[] = {{.mode = "eager"},
+                                               {.mode = "reduce-overhead"},
+                                               {.mode = "max-autotune"},
+                                               {.tune_budget_ms = 50},
+                                               {.mode = "max-autotune"}};
+    for (size_t k = 0; k < 5; k++) {
         spy z = {0};
-        bench b = searching(NULL, all[k], &z);
+        gnnc_context *c = k == 4 ? open_context("empty") : NULL;
+        bench b = searching(c, all[k], &z);
         gnnc_run *r = b.run, *other = NULL;
         gnnc_run_options ro = {.size = sizeof ro, .stance = "run-what-is-compiled"};
         if (k == 3) {
             ok(gnnc_run_new(b.exe, b.state, &ro, &other));
             b.run = other;
         }
-        world w = make_world(3, 40, 90);
+        world w = make_world_in(c, 3, 40, 90);
         bind_world(b.run, &w, false);
         free(infer(b.run, w.n));
         ck_assert(!tuning_of(&b, false).known && z.defaults == 0);
         refused(gnnc_executable_lock(b.exe, in_dir("lock")), GNNC_ERROR_USAGE, "no schedules were chosen yet");
+        char *text;
+        ok(gnnc_executable_explain(b.exe, &text));
+        ck_assert_ptr_null(strstr(text, "tuned"));
+        gnnc_text_free(text);
         b.run = r;
         gnnc_run_free(other);
         end_world(&w);
         tear_down(&b);
+        gnnc_context_free(c);
     }
 }
 END_TEST

@@ -89,6 +89,10 @@ static const char *const must_not[] = {
     /* the row from the other end, element by element */
     "for %1 in 0 .. n step 1 thread none {\n %2 = imul %1, 8\n for %3 in 0 .. 8 step 1 serial none {\n"
     " %4 = isub 7, %3\n %5 = iadd %2, %4\n %6 = load f32 %x[%5]\n %7 = iadd %2, %3\n store %y[%7], %6\n }\n }",
+    /* rows two by two, of three at a time: the last reaches into another thread's */
+    "%1 = isub n, 1\n for %2 in 0 .. %1 step 3 thread none {\n %3 = iadd %2, 3\n %4 = imin %3, %1\n"
+    " for %5 in %2 .. %4 step 2 serial none {\n %6 = imul %5, 8\n %7 = iadd %6, 8\n %8 = load f32 %x[%7]\n"
+    " for %9 in 0 .. 8 step 1 vector none {\n %10 = iadd %6, %9\n store %y[%10], %8\n }\n }\n }",
     /* written first, read afterwards */
     "for %1 in 0 .. n step 1 thread none {\n %2 = imul %1, 8\n for %3 in 0 .. 4 step 1 vector none {\n"
     " %4 = iadd %2, %3\n store %y[%4], 1.0\n }\n %5 = load f32 %x[%2]\n for %6 in 4 .. 8 step 1 vector none {\n"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static gn_arena arena;
+static int buffers; /* of the last program, of all kinds */
 
 /* Temporaries, and what each launch touches: "v3.v4>" reads v3 and writes v4, "v3>" does so to itself. */
 static const char *reused(const char *text, gn_switches off, int *temps)
@@ -25,6 +26,7 @@ static const char *reused(const char *text, gn_switches off, int *temps)
     gn_buf b = {.arena = &arena};
     gn_buf_add(&b, "");
     *temps = 0;
+    buffers = (int)low->buffers.n;
     for (uint32_t k = 0; k < low->buffers.n; k++) *temps += low->buffers.p[k].kind == LOW_TEMP;
     for (uint32_t l = 0; l < low->launches.n; l++) {
         const low_launch *f = &low->launches.p[l];
@@ -95,6 +97,7 @@ START_TEST(what_is_bound)
                              APART, &temps);
     ck_assert_str_eq(got, ";;");
     ck_assert_int_eq(temps, 0);
+    ck_assert_int_eq(buffers, 4); /* none of them is another */
     gn_arena_free(&arena);
 }
 END_TEST

@@ -18,9 +18,8 @@
 
 enum {
     CU_WARP = 32,
-    CU_THREADS = 128, /* of a block whose groups are parts of warps */
-    CU_PHASE_THREADS =
-        256, /* of a kernel that is a whole program: each may have 255 registers, so none spills for it */
+    CU_THREADS = 128,       /* of a block whose groups are parts of warps */
+    CU_PHASE_THREADS = 256, /* of a whole program: each may have 255 registers, so none spills for it */
     CU_MAX_THREADS = 1024,
     CU_SHARED = 48 * 1024
 };
