@@ -228,9 +228,9 @@ gn_status *gn_cli_run_batches(gn_cli *cli, const gn_session_options *options)
     batches z = {.cli = cli};
     gn_session_options o = *options;
     gn_stance stance;
-    gn_cli_device device;
+    gn_device_choice device;
     GN_TRY(gn_cli_device_of(cli, &device));
-    if (device.cuda)
+    if (device.gpu)
         GN_FAIL(GN_ERR_USAGE, "--batches does not go with --device %s: it runs on this processor", cli->opt.device);
     if (cli->opt.tune_lock)
         GN_FAIL(GN_ERR_USAGE, "--batches does not go with --tune-lock: choices are of one graph, its graphs are drawn");

@@ -118,15 +118,15 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
 {
     const gn_cli_options *o = &cli->opt;
     gn_bench b = {.cli = cli, .arena = cli->arena, .model = cli->args.p[0], .grid = *grid};
-    gn_cli_device device;
+    gn_device_choice device;
     if (o->cache_dir) GN_FAIL(GN_ERR_USAGE, "--cache-dir: cells have caches of their own, which are empty at first");
     GN_TRY(gn_cli_device_of(cli, &device));
-    if (device.cuda && grid->dynamic.n > 1)
+    if (device.gpu && grid->dynamic.n > 1)
         GN_FAIL(GN_ERR_USAGE,
                 "--device %s: one setting of --dynamic alone; several are compared on graphs that change, which run "
                 "on this processor",
                 o->device);
-    if (o->precision && !strcmp(o->precision, "high") && !device.cuda && !o->quiet) fprintf(stderr, GN_CLI_EXACT);
+    if (o->precision && !strcmp(o->precision, "high") && !device.gpu && !o->quiet) fprintf(stderr, GN_CLI_EXACT);
     b.out = o->output ? o->output : folder_for(b.arena, b.model);
     b.eval_only = o->what && !strcmp(o->what, "eval");
     b.compile_only = o->compile_only;

@@ -40,7 +40,7 @@ gn_status *gn_cli_check_cuda(const gn_cli *cli)
 {
     const char *which;
     bool cuda = gn_cli_is_cuda(cli);
-    gn_cli_device d;
+    gn_device_choice d;
     GN_TRY(gn_cli_device_of(cli, &d));
     if (d.any) GN_FAIL(GN_ERR_USAGE, "--device auto: nothing is run here; to compile takes cpu or cuda");
     if (any_stage(cli->opt.emit, cuda ? of_cpu : of_cuda, 3, &which))

@@ -6,28 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-gn_status *gn_cli_device_of(const gn_cli *cli, gn_cli_device *out)
+gn_status *gn_cli_device_of(const gn_cli *cli, gn_device_choice *out)
 {
-    static const char *const names[] = {"cpu", "cuda", "cuda:0", "auto"};
     const char *d = cli->opt.device;
-    *out = (gn_cli_device){0};
-    if (!d || !strcmp(d, "cpu")) return NULL;
-    out->cuda = true;
-    if (!strcmp(d, "cuda")) return NULL;
-    if (!strcmp(d, "auto")) {
-        out->any = true;
-        return NULL;
-    }
-    if (!strncmp(d, "cuda:", 5) && d[5] >= '0' && d[5] <= '9') {
-        char *end;
-        long n = strtol(d + 5, &end, 10);
-        if (!*end && n < 1024) {
-            out->ordinal = (int)n;
-            return NULL;
-        }
-    }
+    if (gn_device_parse(d, out)) return NULL;
     GN_FAIL(GN_ERR_USAGE, "--device %s: expected cpu, cuda, cuda:N or auto%s", d,
-            gn_args_suggest(cli->arena, "", d, names, sizeof names / sizeof *names));
+            gn_args_suggest(cli->arena, "", d, gn_device_names, GN_DEVICE_NAMES));
 }
 
 static gn_status *open_target(gn_cli *cli, int ordinal)
@@ -40,9 +24,9 @@ static gn_status *open_target(gn_cli *cli, int ordinal)
 
 gn_status *gn_cli_open_device(gn_cli *cli)
 {
-    gn_cli_device d;
+    gn_device_choice d;
     GN_TRY(gn_cli_device_of(cli, &d));
-    if (!d.cuda) return NULL;
+    if (!d.gpu) return NULL;
     if (cli->opt.tune_lock) GN_FAIL(GN_ERR_USAGE, "--tune-lock does not go with --device %s", cli->opt.device);
     gn_status *s = open_target(cli, d.ordinal);
     if (s && d.any) {

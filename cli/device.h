@@ -3,14 +3,10 @@
 #define GN_CLI_DEVICE_H
 
 #include "cli/session.h"
-
-typedef struct gn_cli_device {
-    bool cuda, any; /* any: this processor will do, too */
-    int ordinal;
-} gn_cli_device;
+#include "driver/target.h"
 
 /* What --device says.  GN_ERR_USAGE: nothing that is known. */
-GN_NODISCARD gn_status *gn_cli_device_of(const gn_cli *cli, gn_cli_device *out);
+GN_NODISCARD gn_status *gn_cli_device_of(const gn_cli *cli, gn_device_choice *out);
 
 /* Opens it: cli->target, which main closes; NULL for this processor. */
 GN_NODISCARD gn_status *gn_cli_open_device(gn_cli *cli);

@@ -95,31 +95,16 @@ static gn_status *read_options(const gnnc_context_options *from, gnnc_context_op
 
 /* Devices ------------------------------------------------------------------------------------------------------------ */
 
-typedef struct place { /* what a name asks for */
-    bool gpu, any;     /* any: the processor where there is no GPU */
-    int ordinal;
-} place;
-
-static gn_status *read_device(const char *d, place *out)
+static gn_status *read_device(const char *d, gn_device_choice *out)
 {
-    static const char *const names[] = {"cpu", "cuda", "cuda:0", "auto"};
-    *out = (place){.gpu = d && strcmp(d, "cpu") != 0};
-    if (!out->gpu || !strcmp(d, "cuda")) return NULL;
-    out->any = !strcmp(d, "auto");
-    if (out->any) return NULL;
-    if (!strncmp(d, "cuda:", 5) && d[5] >= '0' && d[5] <= '9') {
-        char *end;
-        long n = strtol(d + 5, &end, 10);
-        out->ordinal = (int)n;
-        if (!*end && n < 1024) return NULL;
-    }
+    if (gn_device_parse(d, out)) return NULL;
     GN_FAIL(GN_ERR_USAGE, "there is no device '%s': cpu, cuda, cuda:N or auto is expected%s", d,
-            gn_did_you_mean(d, names, sizeof names / sizeof *names).text);
+            gn_did_you_mean(d, gn_device_names, GN_DEVICE_NAMES).text);
 }
 
 static gn_status *open_device(gnnc_context *c)
 {
-    place p;
+    gn_device_choice p;
     GN_TRY(read_device(c->opt.device, &p));
     if (!p.gpu) return NULL;
     API_MEMORY(c);

@@ -3,6 +3,7 @@
 #include "runtime/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LEAST_ARCH = 80 };
@@ -41,6 +42,21 @@ static gn_status *start(gn_target *t, const char *path, int ordinal)
     GN_TRY(gn_cuda_memory_new(t->device, &t->memory));
     t->remote = gn_cuda_memory_remote(t->memory);
     return NULL;
+}
+
+const char *const gn_device_names[] = {"cpu", "cuda", "cuda:0", "auto"};
+
+bool gn_device_parse(const char *name, gn_device_choice *out)
+{
+    *out = (gn_device_choice){.gpu = name && strcmp(name, "cpu") != 0};
+    if (!out->gpu || !strcmp(name, "cuda")) return true;
+    out->any = !strcmp(name, "auto");
+    if (out->any) return true;
+    if (strncmp(name, "cuda:", 5) != 0 || name[5] < '0' || name[5] > '9') return false;
+    char *end;
+    long n = strtol(name + 5, &end, 10);
+    out->ordinal = n < 1024 ? (int)n : 0;
+    return !*end && n < 1024;
 }
 
 gn_status *gn_target_open(const char *path, int ordinal, gn_target **out)

@@ -29,6 +29,16 @@ typedef struct gn_target_code { /* what one compilation loaded; in the arena */
     gn_cuda_module **modules;
 } gn_target_code;
 
+/* What "cpu", "cuda", "cuda:N" and "auto" ask for; NULL: cpu. */
+typedef struct gn_device_choice {
+    bool gpu, any; /* any: this processor will do, too */
+    int ordinal;
+} gn_device_choice;
+enum { GN_DEVICE_NAMES = 4 };
+extern const char *const gn_device_names[GN_DEVICE_NAMES]; /* to suggest one */
+/* false: there is no such name. */
+bool gn_device_parse(const char *name, gn_device_choice *out);
+
 /* Device number `ordinal` of the driver at `path` (NULL: see gn_cuda_driver_open).  GN_ERR_BACKEND: no driver, or a device that
  * code cannot be made for; GN_ERR_USAGE: no such device. */
 GN_NODISCARD gn_status *gn_target_open(const char *path, int ordinal, gn_target **out);

@@ -360,17 +360,6 @@ static void close_tuner(tuner *t)
     gn_cache_free(t->cache);
 }
 
-static void keep_pick(gn_arena *a, const gn_pick *p, gn_pick *out)
-{
-    low_choice *c = GN_NEW_N(a, low_choice, p->schedule.n + 1);
-    *out = *p;
-    for (int k = 0; k < p->schedule.n; k++) {
-        c[k] = p->schedule.choices[k];
-        if (c[k].region) c[k].region = gn_arena_strdup(a, c[k].region);
-    }
-    out->schedule.choices = c;
-}
-
 static gn_status *run_search(tuner *t)
 {
     GN_TRY(open_tuner(t));
@@ -380,7 +369,7 @@ static gn_status *run_search(tuner *t)
     if (!time_left(t)) tuner_say(t, "no time to try anything: a larger budget gives more");
     GN_TRY(search(t));
     settle(t);
-    keep_pick(t->arena, tuner_best_pick(t), &t->rec->pick);
+    t->rec->pick = gn_pick_copy(t->arena, tuner_best_pick(t));
     return NULL;
 }
 

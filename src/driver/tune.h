@@ -71,6 +71,7 @@ void gn_tuned_print(const gn_tuned *t, gn_buf *out);
 GN_NODISCARD gn_status *gn_tuned_parse(gn_arena *a, const char *text, const char *where, int line, gn_tuned *out);
 /* Choices in a few words, "" for none. */
 const char *gn_pick_text(gn_arena *a, const gn_pick *p);
+gn_pick gn_pick_copy(gn_arena *a, const gn_pick *p); /* whose schedule lives in the arena */
 /* A copy that lives in the arena, without what was tried. */
 gn_tuned *gn_tuned_copy(gn_arena *a, const gn_tuned *t);
 

@@ -44,18 +44,25 @@ const char *gn_pick_text(gn_arena *a, const gn_pick *p)
     return b.p;
 }
 
+gn_pick gn_pick_copy(gn_arena *a, const gn_pick *p)
+{
+    gn_pick c = *p;
+    low_choice *choices = GN_NEW_N(a, low_choice, p->schedule.n + 1);
+    for (int k = 0; k < p->schedule.n; k++) {
+        choices[k] = p->schedule.choices[k];
+        if (choices[k].region) choices[k].region = gn_arena_strdup(a, choices[k].region);
+    }
+    c.schedule.choices = choices;
+    return c;
+}
+
 gn_tuned *gn_tuned_copy(gn_arena *a, const gn_tuned *t)
 {
     gn_tuned *c = GN_NEW(a, gn_tuned);
-    low_choice *choices = GN_NEW_N(a, low_choice, t->pick.schedule.n + 1);
     *c = *t;
     c->tried.p = NULL;
     c->tried.n = c->tried.cap = 0;
-    c->pick.schedule.choices = choices;
-    for (int k = 0; k < t->pick.schedule.n; k++) {
-        choices[k] = t->pick.schedule.choices[k];
-        if (choices[k].region) choices[k].region = gn_arena_strdup(a, choices[k].region);
-    }
+    c->pick = gn_pick_copy(a, &t->pick);
     if (t->signature) c->signature = gn_arena_strdup(a, t->signature);
     return c;
 }

@@ -58,18 +58,6 @@ static bool was_tried(const tuner *t, uint64_t digest)
     return digest == tuner_best_digest(t);
 }
 
-static gn_pick copy_pick(gn_arena *a, const gn_pick *p)
-{
-    gn_pick c = *p;
-    low_choice *choices = GN_NEW_N(a, low_choice, p->schedule.n + 1);
-    for (int k = 0; k < p->schedule.n; k++) {
-        choices[k] = p->schedule.choices[k];
-        if (choices[k].region) choices[k].region = gn_arena_strdup(a, choices[k].region);
-    }
-    c.schedule.choices = choices;
-    return c;
-}
-
 static gn_status *lower(tuner *t, trial *c)
 {
     c->opt = t->site->opt;
@@ -119,7 +107,7 @@ gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out)
     t->alive = c;
     gn_arena_init(&c->arena);
     c->arena.oom = t->arena->oom;
-    c->pick = copy_pick(&c->arena, pick);
+    c->pick = gn_pick_copy(&c->arena, pick);
     gn_status *s = guarded(t, c, lower);
     if (s || was_tried(t, c->digest) || too_large(t, c)) {
         trial_free(t, c);

@@ -90,6 +90,15 @@ bool cu_is_deferred(const cu *c, kir_id inst); /* a reduction over lanes, which 
 int64_t cu_segment(const cu *c, kir_id inst);
 bool cu_is_vector_access(const cu *c, kir_id inst); /* LOAD or STORE of `vec` elements at once */
 
+/* program.c.  What an object is made of: `write` appends its text, with the geometry of its n kernels. */
+typedef struct cu_source {
+    const void *of;
+    int n;
+    gn_status *(*write)(const void *of, gn_buf *text, gn_cuda_geometry *g);
+} cu_source;
+GN_NODISCARD gn_status *cu_object(const cu_source *s, int arch, gn_code_object *out);
+GN_NODISCARD gn_status *cu_ptx(const cu_source *s, int arch, gn_buf *out);
+
 /* value.c */
 bool cu_is_int(const cu *c, kir_id v); /* an i64 that an int holds */
 const char *cu_type(const cu *c, kir_id v);

@@ -1,5 +1,6 @@
 /* program: several kernels to one text, to PTX, or to an object: a cubin with what a launch needs. */
 #include "codegen/cuda.h"
+#include "codegen/cuda/emit.h"
 #include "codegen/cuda/nvrtc.h"
 
 #include <stdio.h>
@@ -135,18 +136,18 @@ void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *g, gn_c
 
 /* Compiling ----------------------------------------------------------------------------------------------------------- */
 
-static gn_status *compile(gn_arena *a, int n, const kir_kernel *const *kernels, int arch, gn_nvrtc_output what,
-                          gn_cuda_geometry *g, unsigned char **bytes, size_t *size, gn_buf *log)
+static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_output what, gn_cuda_geometry *g,
+                          unsigned char **bytes, size_t *size, gn_buf *log)
 {
     gn_nvrtc nvrtc;
     gn_buf text = {.arena = a};
     GN_TRY(gn_nvrtc_open(&nvrtc));
-    GN_TRY(gn_cuda_source(n, kernels, NULL, &text, g));
+    GN_TRY(s->write(s->of, &text, g));
     return gn_nvrtc_compile(&nvrtc, text.p, arch, what, true, bytes, size, log);
 }
 
 /* In an arena of its own: several threads compile at once. */
-gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
+gn_status *cu_object(const cu_source *from, int arch, gn_code_object *out)
 {
     gn_arena a;
     jmp_buf oom;
@@ -161,26 +162,47 @@ gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_
         gn_buf log = {.arena = &a};
         unsigned char *bytes = NULL;
         size_t size = 0;
-        gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, n + 1);
+        gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, from->n + 1);
         gn_buf_add(&log, "");
-        s = compile(&a, n, kernels, arch, GN_NVRTC_CUBIN, g, &bytes, &size, &log);
+        s = compile(&a, from, arch, GN_NVRTC_CUBIN, g, &bytes, &size, &log);
         kept = bytes;
-        if (!s) s = gn_cuda_object_pack(n, arch, g, bytes, size, log.p, out);
+        if (!s) s = gn_cuda_object_pack(from->n, arch, g, bytes, size, log.p, out);
     }
     free(kept);
     gn_arena_free(&a);
     return s;
 }
 
-gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, gn_buf *out)
+gn_status *cu_ptx(const cu_source *s, int arch, gn_buf *out)
 {
     unsigned char *bytes = NULL;
     size_t size = 0;
-    gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, n + 1);
-    GN_TRY(compile(out->arena, n, kernels, arch, GN_NVRTC_PTX, g, &bytes, &size, NULL));
+    gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, s->n + 1);
+    GN_TRY(compile(out->arena, s, arch, GN_NVRTC_PTX, g, &bytes, &size, NULL));
     gn_buf_addn(out, (const char *)bytes, size && !bytes[size - 1] ? size - 1 : size);
     free(bytes);
     return NULL;
+}
+
+typedef struct kernels {
+    int n;
+    const kir_kernel *const *of;
+} kernels;
+
+static gn_status *write_kernels(const void *of, gn_buf *text, gn_cuda_geometry *g)
+{
+    const kernels *k = of;
+    return gn_cuda_source(k->n, k->of, NULL, text, g);
+}
+
+gn_status *gn_cuda_object(int n, const kir_kernel *const *of, int arch, gn_code_object *out)
+{
+    return cu_object(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch, out);
+}
+
+gn_status *gn_cuda_ptx(int n, const kir_kernel *const *of, int arch, gn_buf *out)
+{
+    return cu_ptx(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch, out);
 }
 
 gn_status *gn_cuda_describe(gn_buf *out)

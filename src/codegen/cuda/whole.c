@@ -91,49 +91,17 @@ gn_status *gn_cuda_whole_source(const gn_cuda_whole *w, gn_buf *out, gn_cuda_geo
 
 /* Objects ------------------------------------------------------------------------------------------------------------- */
 
-static gn_status *compile(gn_arena *a, const gn_cuda_whole *w, int arch, gn_nvrtc_output what, gn_cuda_geometry *g,
-                          unsigned char **bytes, size_t *size, gn_buf *log)
+static gn_status *write_whole(const void *of, gn_buf *text, gn_cuda_geometry *g)
 {
-    gn_nvrtc nvrtc;
-    gn_buf text = {.arena = a};
-    GN_TRY(gn_nvrtc_open(&nvrtc));
-    GN_TRY(gn_cuda_whole_source(w, &text, g));
-    return gn_nvrtc_compile(&nvrtc, text.p, arch, what, true, bytes, size, log);
+    return gn_cuda_whole_source(of, text, g);
 }
 
 gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, gn_code_object *out)
 {
-    gn_arena a;
-    jmp_buf oom;
-    unsigned char *volatile kept = NULL;
-    gn_status *s;
-    *out = (gn_code_object){0};
-    gn_arena_init(&a);
-    a.oom = &oom;
-    if (setjmp(oom)) {
-        s = GN_ERROR(GN_ERR_NOMEM, "no memory to compile a program (%zu bytes)", a.wanted);
-    } else {
-        gn_buf log = {.arena = &a};
-        unsigned char *bytes = NULL;
-        size_t size = 0;
-        gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, w->n + 1);
-        gn_buf_add(&log, "");
-        s = compile(&a, w, arch, GN_NVRTC_CUBIN, g, &bytes, &size, &log);
-        kept = bytes;
-        if (!s) s = gn_cuda_object_pack(w->n + 1, arch, g, bytes, size, log.p, out);
-    }
-    free(kept);
-    gn_arena_free(&a);
-    return s;
+    return cu_object(&(cu_source){w, w->n + 1, write_whole}, arch, out);
 }
 
 gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, gn_buf *out)
 {
-    unsigned char *bytes = NULL;
-    size_t size = 0;
-    gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, w->n + 1);
-    GN_TRY(compile(out->arena, w, arch, GN_NVRTC_PTX, g, &bytes, &size, NULL));
-    gn_buf_addn(out, (const char *)bytes, size && !bytes[size - 1] ? size - 1 : size);
-    free(bytes);
-    return NULL;
+    return cu_ptx(&(cu_source){w, w->n + 1, write_whole}, arch, out);
 }
