@@ -254,8 +254,9 @@ typedef struct gnnc_compile_options {
     /* Schedules (docs/tuning.md).  In the modes max-autotune and max-autotune-no-cudagraphs the first inference and the first
      * training step of every program, whatever sizes are compiled into it, choose schedules for it before they compute: what
      * the context's cache keeps for this model, machine, graph (its sizes and degrees), data (non-zeros, marked rows) and
-     * number of threads; else what a search finds on the data that is bound, which takes up to so many milliseconds each and
-     * some thirty runs of what rules make.
+     * number of threads; else what a search finds on the data that is bound, which begins nothing after so many milliseconds
+     * each.  It may take longer by what it began in time, to compile a candidate and some thirty runs, and takes ten runs of what
+     * rules make at the least.
      * 0: nothing is searched for, and what is not kept is as rules choose, as in reduce-overhead (and default).  What is kept of a search
      * that had less time is gone on with.
      *   A candidate is measured against the default's program, on fresh weights of its own and the run's threads: what gives

@@ -46,6 +46,7 @@ typedef struct gn_session_options {
     /* For tests: sees a candidate's code before it is bound. */
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u);
     void *tune_ctx;
+    const bool *tune_over; /* ends a search before its time; NULL */
 } gn_session_options;
 
 typedef struct gn_session {

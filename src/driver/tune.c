@@ -9,12 +9,16 @@
 #include "cache/cache.h"
 #include "driver/tune_impl.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double duel_ms = TUNE_DUEL_MS, last_duel_ms = 120, hopeless = 1.5;
+static const double duel_ms = TUNE_DUEL_MS, hopeless = 1.5;
+static const double last_duel_ms = 120,
+                    last_part = 0.1; /* the best against the default: so long, or that part of the budget */
+static const double RUNS = 12;       /* of a candidate: results, runs to warm up, and three of each in turn */
 
 void tuner_say(const tuner *t, const char *fmt, ...)
 {
@@ -27,10 +31,9 @@ void tuner_say(const tuner *t, const char *fmt, ...)
     t->wish->say(t->wish->ctx, text);
 }
 
-/* Is there time for another candidate: results, runs to warm up, and three of each in turn? */
+/* Is there time for another candidate? */
 static bool time_left(const tuner *t)
 {
-    static const double RUNS = 12;
     if (t->wish->over && *t->wish->over) return false;
     return gn_now_ms() + RUNS * t->rec->default_us * 1e-3 < t->deadline;
 }
@@ -320,22 +323,20 @@ static gn_status *search(tuner *t)
 /* The best against the default, at length: it goes where it is not faster beyond noise. */
 static void settle(tuner *t)
 {
-    const gn_unit *ref = tuner_reference(t);
-    if (t->best) gn_status_free(trial_rebind(t, t->best));
-    duel d = duel_run(t, ref, tuner_best(t), last_duel_ms);
-    if (t->best && !duel_won(&d)) {
-        tuner_say(t,
-                  "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the default it is",
-                  d.b_us, d.a_us);
-        note_tried(t, t->best->digest);
-        trial_free(t, t->best);
-        t->best = NULL;
-        d.b_us = d.a_us;
-        d.ratio = 1;
-    }
+    t->rec->best_us = t->rec->default_us;
+    if (!t->best) return;
+    gn_status_free(trial_rebind(t, t->best));
+    duel d = duel_run(t, tuner_reference(t), tuner_best(t), t->last_ms);
     t->rec->default_us = d.a_us;
-    t->rec->best_us = t->best ? d.a_us * d.ratio : d.a_us;
     t->rec->noise = d.noise;
+    t->rec->best_us = d.a_us * d.ratio;
+    if (duel_won(&d)) return;
+    tuner_say(t, "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the default it is",
+              d.b_us, d.a_us);
+    note_tried(t, t->best->digest);
+    trial_free(t, t->best);
+    t->best = NULL;
+    t->rec->best_us = d.a_us;
 }
 
 /* Fewer threads than the site's are tried where none were asked for. */
@@ -365,6 +366,7 @@ static gn_status *run_search(tuner *t)
     GN_TRY(open_tuner(t));
     duel d = duel_run(t, tuner_reference(t), tuner_reference(t), duel_ms);
     t->rec->default_us = d.a_us;
+    t->rec->noise = d.noise;
     tuner_say(t, "%s, default: %.1f us", gn_unit_name[t->id], d.a_us);
     if (!time_left(t)) tuner_say(t, "no time to try anything: a larger budget gives more");
     GN_TRY(search(t));
@@ -391,7 +393,8 @@ gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wis
 {
     tuner t = {.arena = a, .site = site, .wish = wish, .id = rec->unit, .rec = rec};
     double start = gn_now_ms();
-    t.deadline = start + seconds * 1e3;
+    t.last_ms = fmax(0, fmin(last_duel_ms, last_part * seconds * 1e3));
+    t.deadline = start + seconds * 1e3 - t.last_ms;
     gn_status *s = guarded_search(&t);
     close_tuner(&t);
     if (s) return s;
@@ -404,5 +407,6 @@ gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wis
 
 bool gn_tuned_enough(const gn_tuned *t, double seconds)
 {
-    return t->finished || seconds <= 0 || t->seconds > 0.8 * seconds;
+    double could_use = seconds * (1 - last_part) - RUNS * t->default_us * 1e-6; /* as time_left has it */
+    return t->finished || seconds <= 0 || t->seconds > could_use - 0.1 * seconds;
 }

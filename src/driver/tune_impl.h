@@ -34,7 +34,8 @@ typedef struct tuner {
     uint64_t usual_digest;  /* of the default */
     trial *alive;           /* all that there are */
     trial *best;            /* NULL: the default */
-    double deadline;        /* gn_now_ms */
+    double deadline;        /* gn_now_ms; of candidates */
+    double last_ms;         /* that are kept for the best against the default */
     int n_results;
     result *results;
     int threads;    /* of the site */

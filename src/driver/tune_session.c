@@ -27,7 +27,8 @@ gn_tune_wish tune_wish_of(const gn_session *s)
                           .threads = s->opt.threads,
                           .say = s->opt.tune_say,
                           .made = s->opt.tune_made,
-                          .ctx = s->opt.tune_ctx};
+                          .ctx = s->opt.tune_ctx,
+                          .over = s->opt.tune_over};
 }
 
 /* Signatures --------------------------------------------------------------------------------------------------------- */
@@ -115,7 +116,7 @@ static plan plan_of(const gn_session *s)
 /* Orders of nodes first, then the rest. */
 static gn_status *search(gn_session *s, gn_session **trials, gn_tuned *rec, double seconds, bool orders)
 {
-    double deadline = gn_now_ms() + seconds * 1e3, times = 1;
+    double start = gn_now_ms(), deadline = start + seconds * 1e3, times = 1;
     gn_tune_wish wish = tune_wish_of(s);
     gn_unit_id unit = rec->unit;
     if (!*trials) GN_TRY(tune_default_session(s, rec->reorder, trials));
@@ -128,6 +129,7 @@ static gn_status *search(gn_session *s, gn_session **trials, gn_tuned *rec, doub
     }
     gn_tune_site site = tune_site_of(*trials);
     GN_TRY(gn_session_build_options(*trials, &site.opt));
+    rec->seconds += (gn_now_ms() - start) * 1e-3;
     GN_TRY(gn_tune_unit(s->arena, &site, &wish, rec, (deadline - gn_now_ms()) * 1e-3));
     rec->default_us /= times; /* as nodes came */
     return NULL;

@@ -38,10 +38,12 @@ typedef struct spy {
 } spy;
 
 static gn_kernel_fn usual;
+static atomic_int slow_runs;
 static void slowly(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
 {
     usual(buf, sym, lo, hi);
-    usleep(1500);
+    slow_runs++;
+    usleep(20000); /* beside which what a busy machine takes is nothing */
 }
 
 static void nothing(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
@@ -127,7 +129,7 @@ START_TEST(what_is_faster_is_taken)
     float *got = infer(b.run, w.n);
     close_to(got, want, w.n);
     gnnc_tuning_info t = tuning_of(&b, false), s = tuning_of(&b, true);
-    ck_assert(t.known && *t.choices && !s.known && t.best_us < t.default_us / 2 && t.seconds > 0 && t.noise >= 0);
+    ck_assert(t.known && *t.choices && !s.known && t.best_us < t.default_us && t.seconds > 0 && t.noise >= 0);
     ck_assert(z.defaults == 1 && z.candidates == 2);
     gnnc_executable_info i = {.size = sizeof i};
     gnnc_executable_describe(b.exe, &i);
@@ -207,6 +209,24 @@ START_TEST(what_was_found_is_kept)
 }
 END_TEST
 
+/* A budget in which nothing can be tried: what rules make is run ten times at most, to know how slow it is. */
+START_TEST(a_budget_of_nothing)
+{
+    spy z = {.slow = true};
+    bench b = searching(NULL, (gnnc_compile_options){.tune_budget_ms = 1}, &z);
+    world w = make_world(3, 60, 200);
+    bind_world(b.run, &w, false);
+    slow_runs = 0;
+    free(infer(b.run, w.n));
+    gnnc_tuning_info t = tuning_of(&b, false);
+    ck_assert(z.defaults == 1 && z.candidates == 0);
+    ck_assert_msg(slow_runs > 0 && slow_runs <= 10, "%d runs", slow_runs);
+    ck_assert(t.known && !*t.choices && !t.finished && t.best_us > 0 && t.best_us == t.default_us && t.noise >= 0);
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
 /* A program is chosen for once, whatever sizes are in it; other programs have choices of their own. */
 static const struct {
     const char *dynamic;
@@ -246,7 +266,7 @@ START_TEST(where_nothing_is_chosen)
                                                {.mode = "max-autotune"}};
     for (size_t k = 0; k < 5; k++) {
         spy z = {0};
-        gnnc_context *c = k == 4 ? open_context("empty") : NULL;
+        gnnc_context *c = k == 4 ? open_context(in_dir("empty")) : NULL;
         bench b = searching(c, all[k], &z);
         gnnc_run *r = b.run, *other = NULL;
         gnnc_run_options ro = {.size = sizeof ro, .stance = "run-what-is-compiled"};
@@ -519,6 +539,7 @@ int main(void)
         tcase_add_test(t, what_is_faster_is_taken);
         tcase_add_test(t, what_is_wrong_is_not);
         tcase_add_test(t, what_was_found_is_kept);
+        tcase_add_test(t, a_budget_of_nothing);
         tcase_add_loop_test(t, programs_of_sizes, 0, 3);
         tcase_add_test(t, where_nothing_is_chosen);
         tcase_add_test(t, callers_at_once);
