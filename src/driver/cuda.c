@@ -29,6 +29,7 @@ typedef struct part {           /* kernels of one object, or a program in one ke
     uint32_t work;     /* instructions */
     const char *parts; /* of its key */
     gn_key key;
+    bool found; /* in the cache */
 } part;
 
 typedef struct job {
@@ -238,27 +239,30 @@ static gn_status *first_error(job *j)
     return s;
 }
 
+/* While there are objects nothing is allocated in the arena: it would jump past them. */
 static gn_status *make_objects(job *j)
 {
     gn_code_report *r = j->report;
     int missing = 0;
     r->cached = j->opt->cache != NULL;
-    bool *found = GN_NEW_N(j->arena, bool, j->parts.n + 1);
+    for (uint32_t k = 0; k < j->parts.n; k++) make_key(j, &j->parts.p[k]);
+    order_parts(j);
     for (uint32_t k = 0; k < j->parts.n; k++) {
-        make_key(j, &j->parts.p[k]);
-        found[k] = look_up(j, (int)k);
-        r->distinct += j->parts.p[k].distinct;
-        *(found[k] ? &r->hits : &r->misses) += j->parts.p[k].distinct;
-        missing += !found[k];
-        if (!found[k] && j->opt->cache) gn_cache_explain(j->opt->cache, name_of(&j->parts.p[k]), j->parts.p[k].parts);
+        part *p = &j->parts.p[k];
+        p->found = look_up(j, (int)k);
+        r->distinct += p->distinct;
+        *(p->found ? &r->hits : &r->misses) += p->distinct;
+        missing += !p->found;
+        if (!p->found && j->opt->cache) gn_cache_explain(j->opt->cache, name_of(p), p->parts);
     }
     if (!missing) return NULL;
-    order_parts(j);
     compile_missing(j, missing);
     GN_TRY(first_error(j));
-    for (uint32_t k = 0; k < j->parts.n; k++)
-        if (!found[k] && j->opt->cache)
-            gn_cache_put(j->opt->cache, j->parts.p[k].parts, j->out->objects[k].bytes, j->out->objects[k].n);
+    for (uint32_t k = 0; k < j->parts.n; k++) {
+        const part *p = &j->parts.p[k];
+        if (!p->found && j->opt->cache)
+            gn_cache_put(j->opt->cache, p->parts, j->out->objects[k].bytes, j->out->objects[k].n);
+    }
     return NULL;
 }
 
@@ -280,17 +284,17 @@ gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int
     double t0 = gn_now_ms();
     job j = {.arena = a, .arch = arch, .opt = opt, .out = out, .report = report};
     j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc, whole_by_nvrtc, NULL};
+    *report = (gn_code_report){0};
     *out = (gn_cuda_objects){.n_programs = n, .place = GN_NEW_N(a, gn_cuda_place *, n + 1)};
     out->whole = GN_NEW_N(a, int, n + 1);
-    *report = (gn_code_report){0};
     for (int p = 0; p < n; p++) {
         report->kernels += programs[p]->n_kernels;
         out->place[p] = GN_NEW_N(a, gn_cuda_place, programs[p]->n_kernels + 1);
     }
     place_all(&j, n, programs);
-    out->n_objects = (int)j.parts.n;
     out->objects = GN_NEW_N(a, gn_code_object, j.parts.n + 1);
     j.error = GN_NEW_N(a, gn_status *, j.parts.n + 1);
+    out->n_objects = (int)j.parts.n;
     GN_TRY(make_objects(&j));
     for (int k = 0; k < out->n_objects; k++) report->stats.code_bytes += (int64_t)out->objects[k].n;
     report->ms = gn_now_ms() - t0;

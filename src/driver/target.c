@@ -197,18 +197,32 @@ void gn_target_unload(gn_target *t, gn_target_code *c)
     c->n = 0;
 }
 
-/* An arena that runs out of memory jumps: what it takes is taken before the target is entered. */
+/* An arena that runs out of memory jumps: to here while there are objects to be freed, and not while the target is entered,
+ * since what is taken of it is taken before. */
+static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
+                                   const gn_codegen_options *opt, gn_cuda_objects *objects, gn_target_code *out,
+                                   gn_code_report *report)
+{
+    jmp_buf oom, *before = a->oom;
+    a->oom = &oom;
+    gn_status *s =
+        setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", a->wanted)
+                    : gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, objects, report);
+    double t0 = gn_now_ms();
+    if (!s) s = load_all(t, a, objects, programs, out);
+    a->oom = before;
+    report->stats.load_ms = gn_now_ms() - t0;
+    report->ms += report->stats.load_ms;
+    return s;
+}
+
 gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
                              const gn_codegen_options *opt, gn_target_code *out, gn_code_report *report)
 {
-    gn_cuda_objects objects;
+    gn_cuda_objects objects = {0};
     *out = (gn_target_code){0};
-    gn_status *s = gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, &objects, report);
-    double t0 = gn_now_ms();
-    if (!s) s = load_all(t, a, &objects, programs, out);
+    gn_status *s = compile_and_load(t, a, n, programs, opt, &objects, out, report);
     if (s) gn_target_unload(t, out);
     gn_cuda_objects_free(&objects);
-    report->stats.load_ms = gn_now_ms() - t0;
-    report->ms += report->stats.load_ms;
     return s;
 }

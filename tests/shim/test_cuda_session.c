@@ -1,9 +1,11 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: driver codegen passes frontend ir runtime cache base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 900 */
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
+#include "cache/cache.h"
 #include "driver/session.h"
 #include "shim/fake_target.h"
+#include "support/scarce.h"
 #include "support/suite.h"
 
 #include <math.h>
@@ -35,8 +37,16 @@ static gn_session_options options(gn_arena *a, const char *name, gn_mode mode, g
     return o;
 }
 
-/* In how many kernels a step runs is told by the tests that want to know. */
+/* What a step is made of, of the last session that trained, and the copies on the device that it took; -1: a GPU. */
 static bool in_one_kernel;
+static int copies_of_step, copies_made;
+
+static int count_copies(const gn_compiled *c)
+{
+    int n = 0;
+    for (int k = 0; k < c->artifact->n_launches; k++) n += c->artifact->launches[k].kind == GN_LAUNCH_COPY;
+    return n;
+}
 
 static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
 {
@@ -45,6 +55,7 @@ static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
     int64_t classes;
     GN_TRY(gn_session_new(a, o, &s));
     in_one_kernel = s->build.step.code->whole && s->build.eval.code->whole;
+    copies_of_step = count_copies(s->build.step.code);
     gn_status *status = gn_session_fit(s, 3, NULL, NULL, &fit);
     if (!status) status = gn_session_eval(s);
     if (!status) status = gn_session_fetch(s);
@@ -62,6 +73,7 @@ static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
 /* Before the target is closed, for after it. */
 typedef struct watch {
     fake_alive_fn *alive;
+    fake_calls_fn *calls;
     fake_fault_fn *fault;
     fake_fail_fn *order;
 } watch;
@@ -69,7 +81,8 @@ typedef struct watch {
 static watch watch_of(const fake_target *t)
 {
     watch w;
-    void *at[] = {fake_symbol(t, "fake_alive"), fake_symbol(t, "fake_fault"), fake_symbol(t, "fake_fail")};
+    void *at[] = {fake_symbol(t, "fake_alive"), fake_symbol(t, "fake_calls"), fake_symbol(t, "fake_fault"),
+                  fake_symbol(t, "fake_fail")};
     memcpy(&w, at, sizeof w);
     return w;
 }
@@ -80,6 +93,8 @@ static void nothing_left(const watch *w)
     ck_assert_msg(!w->fault(), "%s", w->fault());
     ck_assert_int_eq(w->alive(), 0);
 }
+
+static int copies_since(const watch *w) { return w->calls ? w->calls("cuMemcpyDtoDAsync_v2") : -1; }
 
 static result with_precision(const char *name, gn_mode mode, gn_switches off, gn_precision precision)
 {
@@ -92,7 +107,9 @@ static result with_precision(const char *name, gn_mode mode, gn_switches off, gn
     gn_session_options o = options(&a, name, mode, t.target);
     o.without.decisions = off;
     o.precision = precision;
+    (void)copies_since(&w);
     succeeds(train(&a, &o, &r));
+    copies_made = copies_since(&w);
     fake_target_close(&t);
     nothing_left(&w);
     gn_arena_free(&a);
@@ -162,12 +179,19 @@ END_TEST
 /* States that are copied to rather than overwritten: copies among the launches, recorded, and as phases. */
 START_TEST(copies)
 {
-    result plain = on_device("gcn", GN_MODE_DEFAULT, 0), other = on_device("gcn", GN_MODE_DEFAULT, copied);
+    result plain = on_device("gcn", GN_MODE_DEFAULT, 0);
+    int as_ever = copies_of_step;
+    result other = on_device("gcn", GN_MODE_DEFAULT, copied);
+    ck_assert_int_gt(copies_of_step, as_ever);
+    if (copies_made >= 0) ck_assert_int_eq(copies_made, EPOCHS * copies_of_step);
     close_to(&other, &plain, 1);
     result recorded = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, by_launches | copied);
+    if (copies_made >= 0) ck_assert_int_eq(copies_made, copies_of_step); /* once, to be replayed */
     ck_assert_mem_eq(&other, &recorded, sizeof other);
     result whole = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, copied);
     ck_assert(in_one_kernel);
+    ck_assert_int_gt(copies_of_step, 0);
+    ck_assert_int_le(copies_made, 0);
     ck_assert_mem_eq(&other, &whole, sizeof other);
 }
 END_TEST
@@ -177,7 +201,7 @@ START_TEST(not_cooperative)
 {
     gn_arena a;
     fake_target t;
-    result r;
+    result r = {0};
     fake_cooperates_fn *cooperates;
     gn_arena_init(&a);
     succeeds(fake_target_open(&t));
@@ -191,6 +215,9 @@ START_TEST(not_cooperative)
     succeeds(train(&a, &o, &r));
     ck_assert(!in_one_kernel);
     fake_target_close(&t);
+    cooperates(1);
+    result plain = on_device("gcn", GN_MODE_DEFAULT, 0);
+    ck_assert_mem_eq(&plain, &r, sizeof plain);
     gn_arena_free(&a);
 }
 END_TEST
@@ -250,6 +277,50 @@ START_TEST(every_error)
 }
 END_TEST
 
+/* Wherever the arena runs out of memory: an error, and nothing is left on the device, nor here (AddressSanitizer sees that). */
+START_TEST(memory_of_the_arena)
+{
+    gn_arena a, scarce;
+    fake_target t;
+    gn_session *session;
+    gn_cache *cache;
+    gn_compiled *all[GN_BUILD_PROGRAMS];
+    gn_target_code code;
+    gn_code_report r;
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    succeeds(gn_cache_new(&(gn_cache_options){0}, &cache));
+    watch w = watch_of(&t);
+    gn_session_options so = options(&a, "gcn", _i ? GN_MODE_REDUCE_OVERHEAD : GN_MODE_DEFAULT, t.target);
+    so.train = so.keep_static = false;
+    so.no_code = true;
+    succeeds(gn_session_new(&a, &so, &session));
+    int n = gn_build_programs(&session->build, all), failed = 0, before = w.alive ? w.alive() : 0;
+    gn_codegen_options o = {.threads = 1, .cache = cache};
+    succeeds(gn_target_compile(t.target, &a, n, all, &o, &code, &r)); /* kernels are in the cache from here on */
+    gn_target_unload(t.target, &code);
+    bool over = false;
+    for (size_t left = 0; !over; left += 16) {
+        scarce_arena(&scarce, left);
+        gn_status *s = gn_target_compile(t.target, &scarce, n, all, &o, &code, &r);
+        over = !s;
+        failed += !over;
+        if (s) ck_assert_msg(gn_status_code(s) == GN_ERR_NOMEM, "%s", gn_status_message(s));
+        gn_status_free(s);
+        gn_target_unload(t.target, &code);
+        gn_arena_free(&scarce);
+        if (w.alive) ck_assert_int_eq(w.alive(), before);
+    }
+    ck_assert_int_gt(failed, 100);
+    ck_assert_int_eq(r.misses, 0);
+    gn_session_free(session);
+    gn_cache_free(cache);
+    fake_target_close(&t);
+    nothing_left(&w);
+    gn_arena_free(&a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("trains"), *e = tcase_create("errors");
@@ -261,5 +332,6 @@ int main(void)
     tcase_add_test(t, copies);
     tcase_add_test(t, not_cooperative);
     tcase_add_loop_test(e, every_error, 0, 2);
+    tcase_add_loop_test(e, memory_of_the_arena, 0, 2);
     return RUN_CASES("cuda_session", t, e);
 }

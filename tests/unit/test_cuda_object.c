@@ -3,6 +3,7 @@
  * and such as NVRTC makes where there is one. */
 #include "codegen/cuda.h"
 #include "kir_test.h"
+#include "support/scarce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -267,6 +268,36 @@ START_TEST(unknown_architecture)
 }
 END_TEST
 
+/* PTX in an arena of so much room; "text": there was none before NVRTC's turn. */
+static gn_status *ptx_within(const kir_kernel *k, size_t left)
+{
+    gn_arena scarce;
+    jmp_buf oom;
+    gn_buf out = {.arena = &scarce};
+    scarce_arena(&scarce, left);
+    scarce.oom = &oom;
+    gn_status *s = setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "text") : gn_cuda_ptx(1, &k, 90, &out);
+    ck_assert(scarce.oom == &oom);
+    gn_arena_free(&scarce);
+    return s;
+}
+
+/* NVRTC's code is held when there is no memory for it: it goes all the same (AddressSanitizer sees that). */
+START_TEST(no_memory_for_ptx)
+{
+    bool over = !has_nvrtc();
+    int failed = 0;
+    for (size_t left = 0; !over; left += 1024) {
+        gn_status *s = ptx_within(verified(copy), left);
+        over = !s;
+        failed += s && strcmp(gn_status_message(s), "text") != 0;
+        if (s) ck_assert_msg(gn_status_code(s) == GN_ERR_NOMEM, "%s", gn_status_message(s));
+        gn_status_free(s);
+    }
+    if (has_nvrtc()) ck_assert_int_gt(failed, 0);
+}
+END_TEST
+
 /* A library that is named is the only one that is tried. */
 START_TEST(named_library)
 {
@@ -299,6 +330,7 @@ int main(void)
     tcase_add_test(c, any_bytes);
     tcase_add_test(c, made_by_nvrtc);
     tcase_add_test(c, unknown_architecture);
+    tcase_add_test(c, no_memory_for_ptx);
     tcase_add_test(c, named_library);
     return run_tests(c, "CUDA objects");
 }

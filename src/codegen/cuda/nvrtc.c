@@ -168,7 +168,7 @@ static gn_status *take(const gn_nvrtc *n, void *program, gn_nvrtc_output what, u
 }
 
 static gn_status *compile(const gn_nvrtc *n, void *program, int arch, gn_nvrtc_output what, bool verbose,
-                          unsigned char **bytes, size_t *size, gn_buf *log)
+                          unsigned char **bytes, size_t *size, char **log)
 {
     char target[48];
     snprintf(target, sizeof target, "--gpu-architecture=%s_%d", what == GN_NVRTC_PTX ? "compute" : "sm", arch);
@@ -177,21 +177,17 @@ static gn_status *compile(const gn_nvrtc *n, void *program, int arch, gn_nvrtc_o
     if (verbose && what == GN_NVRTC_CUBIN) options[count++] = "--ptxas-options=-v";
     if (n->major >= 13) options[count++] = "--minimal"; /* leaves out what kernels do not use; 5 ms a program */
     int e = n->CompileProgram(program, count, options);
-    char *words = words_of(n, program);
-    if (log && words) gn_buf_add(log, words);
-    gn_status *s = NULL;
-    if (e)
-        s = GN_ERROR(GN_ERR_INTERNAL, "NVRTC %d.%d: %s: %.1200s", n->major, n->minor, n->error_string(e),
-                     words ? words : "");
-    free(words);
-    return s ? s : take(n, program, what, bytes, size);
+    *log = words_of(n, program);
+    if (!e) return take(n, program, what, bytes, size);
+    GN_FAIL(GN_ERR_INTERNAL, "NVRTC %d.%d: %s: %.1200s", n->major, n->minor, n->error_string(e), *log ? *log : "");
 }
 
 gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch, gn_nvrtc_output what, bool verbose,
-                            unsigned char **bytes, size_t *size, gn_buf *log)
+                            unsigned char **bytes, size_t *size, char **log)
 {
     void *program = NULL;
     *bytes = NULL;
+    *log = NULL;
     if (!gn_nvrtc_makes(n, arch))
         GN_FAIL(GN_ERR_BACKEND, "NVRTC %d.%d (%s) makes no code for sm_%d", n->major, n->minor, n->path, arch);
     int e = n->CreateProgram(&program, source, "gnnc.cu", 0, NULL, NULL);

@@ -136,14 +136,37 @@ void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *g, gn_c
 
 /* Compiling ----------------------------------------------------------------------------------------------------------- */
 
+typedef struct compiled { /* malloc'd */
+    unsigned char *bytes;
+    size_t size;
+    char *log;
+} compiled;
+
+static void drop(compiled *c)
+{
+    free(c->bytes);
+    free(c->log);
+}
+
+/* The arena is asked for nothing any more when there is something to be freed: it would jump past that. */
 static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_output what, gn_cuda_geometry *g,
-                          unsigned char **bytes, size_t *size, gn_buf *log)
+                          compiled *out)
 {
     gn_nvrtc nvrtc;
     gn_buf text = {.arena = a};
     GN_TRY(gn_nvrtc_open(&nvrtc));
     GN_TRY(s->write(s->of, &text, g));
-    return gn_nvrtc_compile(&nvrtc, text.p, arch, what, true, bytes, size, log);
+    return gn_nvrtc_compile(&nvrtc, text.p, arch, what, true, &out->bytes, &out->size, &out->log);
+}
+
+static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, gn_code_object *out)
+{
+    compiled c = {0};
+    gn_cuda_geometry *g = GN_NEW_N(a, gn_cuda_geometry, from->n + 1);
+    gn_status *s = compile(a, from, arch, GN_NVRTC_CUBIN, g, &c);
+    if (!s) s = gn_cuda_object_pack(from->n, arch, g, c.bytes, c.size, c.log, out);
+    drop(&c);
+    return s;
 }
 
 /* In an arena of its own: several threads compile at once. */
@@ -151,37 +174,38 @@ gn_status *cu_object(const cu_source *from, int arch, gn_code_object *out)
 {
     gn_arena a;
     jmp_buf oom;
-    unsigned char *volatile kept = NULL;
-    gn_status *s;
     *out = (gn_code_object){0};
     gn_arena_init(&a);
     a.oom = &oom;
-    if (setjmp(oom)) {
-        s = GN_ERROR(GN_ERR_NOMEM, "no memory to compile kernels (%zu bytes)", a.wanted);
-    } else {
-        gn_buf log = {.arena = &a};
-        unsigned char *bytes = NULL;
-        size_t size = 0;
-        gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, from->n + 1);
-        gn_buf_add(&log, "");
-        s = compile(&a, from, arch, GN_NVRTC_CUBIN, g, &bytes, &size, &log);
-        kept = bytes;
-        if (!s) s = gn_cuda_object_pack(from->n, arch, g, bytes, size, log.p, out);
-    }
-    free(kept);
+    gn_status *s = setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "no memory to compile kernels (%zu bytes)", a.wanted)
+                               : make_object(&a, from, arch, out);
     gn_arena_free(&a);
     return s;
 }
 
-gn_status *cu_ptx(const cu_source *s, int arch, gn_buf *out)
+/* Code is held meanwhile, so a failure is a status here. */
+static gn_status *append(gn_buf *out, const char *text, size_t n)
 {
-    unsigned char *bytes = NULL;
-    size_t size = 0;
-    gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, s->n + 1);
-    GN_TRY(compile(out->arena, s, arch, GN_NVRTC_PTX, g, &bytes, &size, NULL));
-    gn_buf_addn(out, (const char *)bytes, size && !bytes[size - 1] ? size - 1 : size);
-    free(bytes);
-    return NULL;
+    jmp_buf oom, *before = out->arena->oom;
+    gn_status *s = NULL;
+    out->arena->oom = &oom;
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "no memory for %zu bytes of code", n);
+    else
+        gn_buf_addn(out, text, n);
+    out->arena->oom = before;
+    return s;
+}
+
+gn_status *cu_ptx(const cu_source *from, int arch, gn_buf *out)
+{
+    compiled c = {0};
+    gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, from->n + 1);
+    gn_status *s = compile(out->arena, from, arch, GN_NVRTC_PTX, g, &c);
+    size_t n = !s && c.size && !c.bytes[c.size - 1] ? c.size - 1 : c.size;
+    if (!s) s = append(out, (const char *)c.bytes, n);
+    drop(&c);
+    return s;
 }
 
 typedef struct kernels {
