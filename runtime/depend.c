@@ -29,3 +29,18 @@ bool gn_launches_meet(const gn_artifact *of, const gn_plan *p, int a, int b)
         }
     return false;
 }
+
+int gn_find_meetings(const gn_artifact *of, const gn_plan *p, uint64_t *turn)
+{
+    int n = 0, since = 0;
+    for (int k = 0; k < of->n_launches; k++) {
+        bool meet = false;
+        for (int j = since; j < k && turn[k] & GN_TURN_RUNS && !meet; j++)
+            meet = (turn[j] & GN_TURN_RUNS) && gn_launches_meet(of, p, j, k);
+        if (!meet) continue;
+        turn[k] |= GN_TURN_MEETS;
+        since = k;
+        n++;
+    }
+    return n;
+}

@@ -125,8 +125,6 @@ static gn_status *reserve(gn_cuda_memory *m, int64_t bytes, const char *name)
     return NULL;
 }
 
-void gn_cuda_memory_limit_graphs(gn_cuda_memory *m, int64_t bytes) { gn_cuda_keep_limit(&m->keep, bytes); }
-
 void gn_cuda_memory_forget_graphs(gn_cuda_memory *m)
 {
     int64_t most = m->keep.most;
@@ -297,30 +295,22 @@ static int64_t blocks_of(const gn_cuda_instance *in, int k)
     return n / each + (n % each != 0);
 }
 
-/* Before which launches the grid meets: those that touch what one since the last meeting has written, or write what it touches.
- * Launches in between run side by side, one beginning at the block where the last one ends.  As many blocks as keep the
- * widest of these stretches busy: meeting costs more the more they are. */
+/* Between two meetings of the grid launches run side by side, one beginning at the block where the last one ends.  As many blocks
+ * as keep the widest of these stretches busy: meeting costs more the more they are. */
 static void plan_turns(gn_cuda_instance *in)
 {
     const gn_artifact *a = in->host->artifact;
-    int64_t wide = 0, widest = 1, most = in->code->whole->resident;
-    int since = 0;
+    int64_t wide = 0, widest = 1, first = 0, most = in->code->whole->resident;
+    for (int k = 0; k < a->n_launches; k++) in->turn[k] = blocks_of(in, k) > 0 ? GN_TURN_RUNS : 0;
+    (void)gn_find_meetings(a, &in->host->plan, in->turn);
     for (int k = 0; k < a->n_launches; k++) {
-        bool meet = false, runs = blocks_of(in, k) > 0;
-        for (int j = since; j < k && runs && !meet; j++)
-            meet = (in->turn[j] & 1) && gn_launches_meet(a, &in->host->plan, j, k);
-        if (meet) {
-            since = k;
-            wide = 0;
-        }
-        in->turn[k] = (uint64_t)meet << 1 | (uint64_t)runs;
+        if (in->turn[k] & GN_TURN_MEETS) wide = 0;
         if (wide < most) wide += blocks_of(in, k);
         if (wide > widest) widest = wide;
     }
     in->whole.blocks = widest < most ? widest : most;
-    int64_t first = 0;
     for (int k = 0; k < a->n_launches; k++) {
-        if (in->turn[k] & 2) first = 0;
+        if (in->turn[k] & GN_TURN_MEETS) first = 0;
         in->turn[k] |= (uint64_t)first << 2;
         first = (first + blocks_of(in, k) % in->whole.blocks) % in->whole.blocks;
     }
@@ -475,7 +465,7 @@ static gn_status *launch_whole(gn_cuda_instance *in)
 static gn_status *launch_phase(gn_cuda_instance *in, int k)
 {
     for (int j = 0; j < in->host->artifact->n_launches; j++) in->turn[j] = 0;
-    in->turn[k] = blocks_of(in, k) > 0;
+    in->turn[k] = blocks_of(in, k) > 0 ? GN_TURN_RUNS : 0;
     gn_status *s = launch_whole(in);
     plan_turns(in);
     return s;

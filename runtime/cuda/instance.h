@@ -28,9 +28,8 @@ GN_NODISCARD gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host);
 GN_NODISCARD gn_status *gn_cuda_memory_hold(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what);
 void gn_cuda_memory_drop(gn_cuda_memory *m, const void *host);
 
-/* Recorded graphs of instances that were freed are kept for others of the same shapes, under a cap in bytes, by estimate
- * (keep.h): another cap, and how many there are.  0: none is kept. */
-void gn_cuda_memory_limit_graphs(gn_cuda_memory *m, int64_t bytes);
+/* Recorded graphs of instances that were freed are kept for others of the same shapes, under a cap (keep.h): how many there
+ * are, and bytes, by estimate. */
 int gn_cuda_memory_graphs(const gn_cuda_memory *m, int64_t *bytes);
 void gn_cuda_memory_forget_graphs(gn_cuda_memory *m); /* before a module is freed that some may launch kernels of */
 

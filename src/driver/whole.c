@@ -106,24 +106,18 @@ static bool find_symbols(const gn_artifact *a, const gn_whole_rule *r, int64_t *
 
 static double rounds(double blocks, double at_once) { return fmax(1, ceil(blocks / at_once)); }
 
-/* Before how many launches blocks would meet, as they do when an instance is bound (runtime/cuda/instance.c). -1: more than can be
- * counted. */
-static int count_meetings(const gn_artifact *a, const int64_t *value)
+/* Before how many launches blocks would meet, were all to do something. -1: more than can be counted. */
+static int count_meetings(gn_arena *a, const gn_artifact *art, const int64_t *value)
 {
     gn_plan plan;
-    int n = 0, since = 0;
-    gn_status *s = gn_plan_new(a, value, &plan);
+    uint64_t *turn = GN_NEW_N(a, uint64_t, art->n_launches + 1);
+    gn_status *s = gn_plan_new(art, value, &plan);
     if (s) {
         gn_status_free(s);
         return -1;
     }
-    for (int k = 0; k < a->n_launches; k++) {
-        bool meet = false;
-        for (int j = since; j < k && !meet; j++) meet = gn_launches_meet(a, &plan, j, k);
-        if (!meet) continue;
-        since = k;
-        n++;
-    }
+    for (int k = 0; k < art->n_launches; k++) turn[k] = GN_TURN_RUNS;
+    int n = gn_find_meetings(art, &plan, turn);
     gn_plan_free(&plan);
     return n;
 }
@@ -137,7 +131,7 @@ static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_ru
     double units = r->multiprocessors ? r->multiprocessors : MULTIPROCESSORS, saved = 0, lost = 0;
     *pays = false;
     if (!find_symbols(art, r, value)) return "launch by launch: sizes are not known";
-    int meetings = count_meetings(art, value);
+    int meetings = count_meetings(a, art, value);
     if (meetings < 0) return "launch by launch: sizes cannot be counted";
     for (int k = 0; k < art->n_launches; k++) {
         const gn_launch *l = &art->launches[k];

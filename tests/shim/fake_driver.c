@@ -1,7 +1,8 @@
 /* A CUDA driver for machines without a GPU: the functions of runtime/cuda/driver.h over memory of the process.
  *
  * Strict where the real one is lenient: a copy outside of what is allocated, a handle that is none, a context that is not
- * current, work on a stream that records where that is not allowed are noted as faults, which tests look at.  Work runs at
+ * current, work on a stream that records where that is not allowed, a module unloaded that a graph launches are noted as faults,
+ * which tests look at.  Work runs at
  * once (fake_work.c).  Fresh memory holds 0xA5.  A module's image says who runs its kernels (fake_image). */
 #include "fake_objects.h"
 
@@ -183,11 +184,21 @@ API(cuModuleLoadData, void **module, const void *image)
     return OK;
 }
 
+/* Such a graph would launch what is no longer there, or be updated by a node that only looks the same. */
+static bool launches(const fake_object *graph, const fake_object *module)
+{
+    for (int k = 0; k < graph->n; k++)
+        if (graph->nodes[k].what == LAUNCH && graph->nodes[k].function->module == module) return true;
+    return false;
+}
+
 API(cuModuleUnload, void *module)
 {
     IN_CONTEXT();
     fake_object *m = fake_find(module, MODULE, "a module that is none"), *next;
     if (!m) return INVALID_HANDLE;
+    for (fake_object *o = fake.objects; o; o = o->next)
+        if (o->kind == EXEC && launches(o, m)) fake_note("a module unloaded whose kernels a graph launches");
     for (fake_object *o = fake.objects; o; o = next) {
         next = o->next;
         if (o->kind == FUNCTION && o->module == m) fake_drop(o);

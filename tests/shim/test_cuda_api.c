@@ -292,14 +292,18 @@ START_TEST(data_is_copied)
 }
 END_TEST
 
-/* What executables, runs and states held there goes with them, code too. */
+/* What executables, runs and states held there goes with them, code too, and graphs that launch it (the driver sees to that;
+ * so many rows are expected that no program is one kernel). */
 START_TEST(nothing_stays)
 {
     gnnc_context *c = device_context();
     world w = make_world_in(c, 3, SMALL, 60);
+    gnnc_compile_options o = {.train = true, .mode = _i ? "reduce-overhead" : "default"};
+    o.expect_nodes = 50000000;
+    o.expect_edges = 900000000;
     int held = 0;
     for (int k = 0; k < 4; k++) {
-        bench b = set_up_in(c, plain, (gnnc_compile_options){.train = true}, 1);
+        bench b = set_up_in(c, plain, o, 1);
         bind_world(b.run, &w, true);
         ok(gnnc_run_step(b.run, NULL));
         free(infer(b.run, w.n));
@@ -308,6 +312,36 @@ START_TEST(nothing_stays)
     }
     if (alive) ck_assert_int_eq(alive(), held);
     end_world(&w);
+    gnnc_context_free(c);
+}
+END_TEST
+
+/* A graph of no nodes, between others, in every form of a run: nothing comes of it, and it spoils nothing. */
+static const gnnc_compile_options forms[] = {
+    {.mode = "default"}, {.mode = "reduce-overhead"}, {.mode = "reduce-overhead", .expect_nodes = 20}};
+
+START_TEST(no_nodes)
+{
+    gnnc_context *c = device_context();
+    gnnc_compile_options o = forms[_i];
+    o.train = true;
+    bench b = set_up_in(c, plain, o, 1);
+    world w[2] = {make_world_in(c, 3, SMALL, 60), make_world_in(c, 4, 0, 0)};
+    float *scores[2];
+    for (int k = 0; k < 2; k++) {
+        bind_world(b.run, &w[0], true);
+        scores[k] = infer(b.run, SMALL);
+        for (int again = 0; again < 2; again++) {
+            bind_world(b.run, &w[1], true);
+            free(infer(b.run, 0));
+        }
+    }
+    ck_assert_mem_eq(scores[0], scores[1], sizeof(float) * SMALL * C);
+    free(scores[0]);
+    free(scores[1]);
+    end_world(&w[0]);
+    end_world(&w[1]);
+    tear_down(&b);
     gnnc_context_free(c);
 }
 END_TEST
@@ -529,7 +563,8 @@ int main(void)
     tcase_add_loop_test(t, ways_to_compile, 0, sizeof ways / sizeof *ways);
     tcase_add_test(t, weights);
     tcase_add_test(t, data_is_copied);
-    tcase_add_test(t, nothing_stays);
+    tcase_add_loop_test(t, nothing_stays, 0, 2);
+    tcase_add_loop_test(t, no_nodes, 0, sizeof forms / sizeof *forms);
     tcase_add_test(t, callers_at_once);
     tcase_add_test(t, every_call_of_the_driver);
     tcase_add_test(t, memory_of_the_host);

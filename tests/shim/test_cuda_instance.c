@@ -16,6 +16,7 @@
 static fake_alive_fn *alive;
 static fake_calls_fn *calls;
 static fake_fault_fn *fault;
+static fake_fail_fn *order;
 static gn_cuda_driver *driver;
 static gn_cuda_device *device;
 static gn_cuda_memory *memory;
@@ -26,9 +27,12 @@ static void succeeds(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(s
 
 /* Kernels ----------------------------------------------------------------------------------------------------------- */
 
-/* 0: y = 2 x; 1: y = x + 1; both (x, y, n) with 4 iterations a block.  2: a program in one kernel, whose arguments are kept. */
-static unsigned long long seen[64];
+/* 0: y = 2 x; 1: y = x + 1; both (x, y, n) with 4 iterations a block.  2: a program in one kernel, whose arguments are kept, of
+ * the last launches. */
+enum { ARGUMENTS = 12, LAST = 8 };
+static unsigned long long seen[LAST][ARGUMENTS];
 static unsigned seen_blocks;
+static int n_seen;
 
 static int find(void *code, const char *name)
 {
@@ -39,7 +43,7 @@ static int find(void *code, const char *name)
 static int arguments(void *code, int kernel)
 {
     (void)code;
-    return kernel == 2 ? 12 : 3;
+    return kernel == 2 ? ARGUMENTS : 3;
 }
 
 static int launch(void *code, int kernel, unsigned blocks, unsigned threads, int together,
@@ -50,7 +54,7 @@ static int launch(void *code, int kernel, unsigned blocks, unsigned threads, int
     (void)code;
     if (threads != 4 || together != (kernel == 2)) return 1;
     if (kernel == 2) {
-        memcpy(seen, value, 12 * sizeof *value);
+        memcpy(seen[n_seen++ % LAST], value, sizeof *seen);
         seen_blocks = blocks;
         return 0;
     }
@@ -138,6 +142,7 @@ static void setup(void)
     find_fake("fake_alive", &alive);
     find_fake("fake_calls", &calls);
     find_fake("fake_fault", &fault);
+    find_fake("fake_fail", &order);
     succeeds(gn_cuda_device_open(driver, 0, &device));
     succeeds(gn_cuda_memory_new(device, &memory));
     succeeds(gn_cuda_module_load(device, &image, &module));
@@ -264,33 +269,34 @@ START_TEST(two_alive)
 }
 END_TEST
 
-/* Above the cap the one that was used longest ago goes. */
-START_TEST(longest_ago)
+/* A graph in which nothing is launched is one like others. */
+START_TEST(no_rows)
+{
+    gn_artifact a = artifact();
+    static float x[1];
+    int64_t bytes;
+    ck_assert_int_eq(meets(&a, 0, x), 1);
+    ck_assert_int_eq(gn_cuda_memory_graphs(memory, &bytes), 1);
+    ck_assert_int_ge(bytes, GN_CUDA_NODE_BYTES);
+    ck_assert_int_eq(meets(&a, 0, x), 0);
+    ck_assert_int_eq(gn_cuda_memory_graphs(memory, NULL), 1);
+}
+END_TEST
+
+/* Before a module goes no graph may launch what is in it; what comes later is kept again. */
+START_TEST(forgotten)
 {
     gn_artifact a = artifact();
     static float x[64];
-    int64_t one, two;
+    int64_t bytes;
     ck_assert_int_eq(meets(&a, 4, x), 1);
-    ck_assert_int_eq(gn_cuda_memory_graphs(memory, &one), 1);
     ck_assert_int_eq(meets(&a, 8, x), 1);
-    ck_assert_int_eq(gn_cuda_memory_graphs(memory, &two), 2);
-    gn_cuda_memory_limit_graphs(memory, two);
-    ck_assert_int_eq(gn_cuda_memory_graphs(memory, NULL), 2);
+    gn_cuda_memory_forget_graphs(memory);
+    ck_assert_int_eq(gn_cuda_memory_graphs(memory, &bytes), 0);
+    ck_assert_int_eq(bytes, 0);
+    ck_assert_int_eq(meets(&a, 4, x), 1);
+    ck_assert_int_eq(gn_cuda_memory_graphs(memory, NULL), 1);
     ck_assert_int_eq(meets(&a, 4, x), 0);
-    ck_assert_int_eq(meets(&a, 12, x), 1); /* the one of 8 goes */
-    ck_assert_int_eq(gn_cuda_memory_graphs(memory, NULL), 2);
-    ck_assert_int_eq(meets(&a, 4, x), 0);
-    ck_assert_int_eq(meets(&a, 8, x), 1);
-    ck_assert_int_eq(meets(&a, 12, x), 1);
-    gn_cuda_memory_limit_graphs(memory, one);
-    ck_assert_int_eq(gn_cuda_memory_graphs(memory, &two), 1);
-    ck_assert_int_le(two, one);
-    ck_assert_int_eq(meets(&a, 12, x), 0);
-    gn_cuda_memory_limit_graphs(memory, one - 1); /* not one fits */
-    ck_assert_int_eq(gn_cuda_memory_graphs(memory, &two), 0);
-    ck_assert_int_eq(two, 0);
-    ck_assert_int_eq(meets(&a, 12, x), 1);
-    ck_assert_int_eq(meets(&a, 12, x), 1);
 }
 END_TEST
 
@@ -322,6 +328,37 @@ static gn_cuda_graph *take(gn_cuda_keep *k, uint64_t blocks, uint64_t value, boo
     return g;
 }
 
+static bool is_kept(gn_cuda_keep *k, uint64_t blocks)
+{
+    bool same;
+    gn_cuda_graph *g = take(k, blocks, 1, &same);
+    if (g) gn_cuda_keep_put(k, work_of(g, blocks, 1));
+    return g != NULL;
+}
+
+/* Above the cap the one that was used longest ago goes. */
+START_TEST(longest_ago)
+{
+    gn_cuda_keep k;
+    gn_cuda_keep_init(&k);
+    gn_cuda_keep_put(&k, work_of(recorded(), 1, 1));
+    int64_t one = k.bytes;
+    gn_cuda_keep_put(&k, work_of(recorded(), 2, 1));
+    ck_assert_int_eq(k.bytes, 2 * one);
+    gn_cuda_keep_limit(&k, 2 * one);
+    ck_assert_int_eq(k.n, 2);
+    ck_assert(is_kept(&k, 1));
+    gn_cuda_keep_put(&k, work_of(recorded(), 3, 1)); /* that of 2 blocks goes */
+    ck_assert(k.n == 2 && is_kept(&k, 3) && is_kept(&k, 1) && !is_kept(&k, 2));
+    gn_cuda_keep_limit(&k, one);
+    ck_assert(k.n == 1 && k.bytes == one && is_kept(&k, 1));
+    gn_cuda_keep_limit(&k, one - 1);
+    ck_assert(k.n == 0 && k.bytes == 0);
+    gn_cuda_keep_put(&k, work_of(recorded(), 1, 1)); /* not one fits */
+    ck_assert(k.n == 0 && k.bytes == 0);
+}
+END_TEST
+
 /* What does just the same is taken before what would have to be updated, and said to. */
 START_TEST(same_work)
 {
@@ -349,33 +386,64 @@ END_TEST
 
 static const int64_t four[] = {4, 4, 4, 4};
 
-/* Blocks meet before what waits for others, alone; what waits for nobody begins where the others end. */
-static void turns_of(int64_t resident, int64_t rows, unsigned blocks, const int64_t *turn)
+/* The values of the launch before the last `ago` ones. */
+static const unsigned long long *launched(int ago) { return seen[(n_seen - 1 - ago) % LAST]; }
+
+static void turns_are(const unsigned long long *value, const int64_t *turn)
 {
-    gn_artifact a = artifact();
-    static float x[64];
-    void *function;
-    succeeds(gn_cuda_module_function(module, "2", &function));
-    const gn_cuda_whole_code whole = {.function = function, .threads = 4, .resident = resident, .per_block = four};
-    program = (gn_cuda_program){.whole = &whole};
-    gn_instance *in = bind(&a, x, rows);
-    gn_instance_run(in);
-    succeeds(gn_instance_wait(in));
-    ck_assert_uint_eq(seen_blocks, blocks);
-    ck_assert_uint_eq(seen[SLOTS], (unsigned)rows);         /* the symbol */
-    ck_assert_uint_eq(seen[SLOTS + 1], 4 * (unsigned)rows); /* bytes of the copy */
     for (int k = 0; k < 4; k++)
-        ck_assert_msg((int64_t)seen[SLOTS + 2 + k] == turn[k], "turn %d is %d, not %d", k, (int)seen[SLOTS + 2 + k],
+        ck_assert_msg((int64_t)value[SLOTS + 2 + k] == turn[k], "turn %d is %d, not %d", k, (int)value[SLOTS + 2 + k],
                       (int)turn[k]);
-    for (int k = 0; k < SLOTS; k++) ck_assert_uint_ne(seen[k], 0);
+}
+
+/* Timed launch by launch, each has a turn alone, from the first block on; the next run is as the one before. */
+static void timed_alone(gn_instance *in, const int64_t *turn)
+{
     int64_t ns[4] = {0}, runs;
+    int before = n_seen;
     gn_instance_profile(in, true);
     gn_instance_run(in);
     succeeds(gn_instance_check(in));
     gn_instance_times(in, ns, &runs);
-    for (int k = 0; k < 4; k++) ck_assert_int_eq(ns[k], turn[k] & 1 ? 1000000 : ns[k]);
-    ck_assert_int_eq((int64_t)seen[SLOTS + 5], turn[3] & 1); /* the last was timed alone */
-    ck_assert_int_eq((int64_t)seen[SLOTS + 2], 0);
+    ck_assert_int_eq(n_seen - before, 4);
+    for (int k = 0; k < 4; k++) {
+        int64_t alone[4] = {0};
+        alone[k] = turn[k] & 1;
+        turns_are(launched(3 - k), alone);
+        ck_assert_int_eq(ns[k], 1000000); /* what the fake driver's events say of everything */
+    }
+    gn_instance_profile(in, false);
+    gn_instance_run(in);
+    succeeds(gn_instance_wait(in));
+    turns_are(launched(0), turn);
+}
+
+/* The program is the one kernel. */
+static gn_artifact in_one(gn_cuda_whole_code *whole, int64_t resident)
+{
+    void *function;
+    succeeds(gn_cuda_module_function(module, "2", &function));
+    *whole = (gn_cuda_whole_code){.function = function, .threads = 4, .resident = resident, .per_block = four};
+    program = (gn_cuda_program){.whole = whole};
+    return artifact();
+}
+
+/* Blocks meet before what waits for others, alone; what waits for nobody begins where the others end. */
+static void turns_of(int64_t resident, int64_t rows, unsigned blocks, const int64_t *turn)
+{
+    static float x[64];
+    gn_cuda_whole_code whole;
+    gn_artifact a = in_one(&whole, resident);
+    gn_instance *in = bind(&a, x, rows);
+    gn_instance_run(in);
+    succeeds(gn_instance_wait(in));
+    const unsigned long long *value = launched(0);
+    ck_assert_uint_eq(seen_blocks, blocks);
+    ck_assert_uint_eq(value[SLOTS], (unsigned)rows);         /* the symbol */
+    ck_assert_uint_eq(value[SLOTS + 1], 4 * (unsigned)rows); /* bytes of the copy */
+    turns_are(value, turn);
+    for (int k = 0; k < SLOTS; k++) ck_assert_uint_ne(value[k], 0);
+    timed_alone(in, turn);
     gn_instance_free(in);
 }
 
@@ -399,6 +467,38 @@ START_TEST(in_one_kernel)
 }
 END_TEST
 
+/* Where blocks meet is made for the first program of that form: where that fails the next one makes it, and it is 0. */
+START_TEST(gate)
+{
+    static const char *const calls_that_fail[] = {"cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2"};
+    gn_cuda_whole_code whole;
+    gn_artifact a = in_one(&whole, 4);
+    float x[4] = {0};
+    gn_instance *in = NULL;
+    gn_binding b = {"x", GN_F32, 4, 1, x};
+    for (int k = 0; k < 2; k++) { /* both stages that copies take turns in are there from now on */
+        succeeds(gn_cuda_memory_hold(memory, x, sizeof x, "x"));
+        gn_cuda_memory_drop(memory, x);
+    }
+    int before = alive();
+    order(calls_that_fail[_i], 1, 1);
+    gn_status *s = gn_instance_new(&a, 0, NULL, 1, &b, pool, NULL, &in);
+    order(NULL, 0, 0);
+    ck_assert_msg(s && strstr(gn_status_message(s), "CUDA_ERROR"), "%s", gn_status_message(s));
+    gn_status_free(s);
+    ck_assert_int_eq(alive(), before);
+    for (int k = 0; k < 2; k++) { /* and it is there for good */
+        in = bind(&a, x, 4);
+        gn_instance_run(in);
+        succeeds(gn_instance_wait(in));
+        uint32_t *at = (uint32_t *)(uintptr_t)launched(0)[ARGUMENTS - 1];
+        ck_assert_msg(at && *at == (k ? 7 : 0), "%u", at ? (unsigned)*at : 0);
+        *at = 7;
+        gn_instance_free(in);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("instances");
@@ -406,8 +506,11 @@ int main(void)
     tcase_add_test(t, one_by_one);
     tcase_add_test(t, shapes_again);
     tcase_add_test(t, two_alive);
-    tcase_add_test(t, longest_ago);
+    tcase_add_test(t, no_rows);
+    tcase_add_test(t, forgotten);
     tcase_add_test(t, same_work);
+    tcase_add_test(t, longest_ago);
     tcase_add_test(t, in_one_kernel);
+    tcase_add_loop_test(t, gate, 0, 2);
     return RUN_CASES("cuda_instance", t);
 }
