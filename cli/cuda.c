@@ -45,16 +45,22 @@ gn_status *gn_cli_check_cuda(const gn_cli *cli)
     if (d.any) GN_FAIL(GN_ERR_USAGE, "--device auto: nothing is run here; to compile takes cpu or cuda");
     if (any_stage(cli->opt.emit, cuda ? of_cpu : of_cuda, 3, &which))
         GN_FAIL(GN_ERR_USAGE, "--emit=%s is not of --device %s", which, cuda ? "cuda" : "cpu");
+    int arch;
     if (cli->opt.arch && !cuda) GN_FAIL(GN_ERR_USAGE, "--arch goes with --device cuda");
-    if (cli->opt.arch && !gn_cuda_arch(cli->opt.arch))
-        GN_FAIL(GN_ERR_USAGE,
-                "--arch %s: expected an architecture of compute capability 8.0 or above, as sm_80 or sm_90",
-                cli->opt.arch);
+    GN_TRY(gn_cli_arch(cli, &arch));
     if (cuda && cli->opt.json) GN_FAIL(GN_ERR_USAGE, "--json does not go with --device cuda");
     return NULL;
 }
 
 static int arch_of(const gn_cli *cli) { return gn_cuda_arch(cli->opt.arch ? cli->opt.arch : "sm_80"); }
+
+gn_status *gn_cli_arch(const gn_cli *cli, int *out)
+{
+    *out = arch_of(cli);
+    if (*out) return NULL;
+    GN_FAIL(GN_ERR_USAGE, "--arch %s: expected an architecture of compute capability 8.0 or above, as sm_80 or sm_90",
+            cli->opt.arch);
+}
 
 /* A program in one kernel is a program of NVRTC too. */
 static gn_status *emit_whole(const gn_cli *cli, const gn_compiled *c, const char *what, gn_buf *out)
@@ -118,25 +124,28 @@ gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *
     return NULL;
 }
 
-/* A phase of a program in one kernel is told by how much of it a block does at a time. */
-static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, bool phase, const char *name,
-                          const gn_compiled *c, const kir_kernel *k)
+static gn_status *facts_of(const gn_cuda_objects *code, gn_cuda_place at, gn_cli_facts *out)
 {
     gn_cuda_view v;
-    gn_cuda_geometry g;
-    gn_cuda_usage u;
-    gn_status *s = gn_cuda_object_view(&code->objects[at.object], &v);
-    if (s) {
-        gn_status_free(s);
-        return;
-    }
-    gn_cuda_view_kernel(&v, at.kernel, &g, &u);
+    GN_TRY(gn_cuda_object_view(&code->objects[at.object], &v));
+    gn_cuda_view_kernel(&v, at.kernel, &out->geometry, &out->usage);
+    return NULL;
+}
+
+/* A phase of a program in one kernel is told by how much of it a block does at a time. */
+static gn_status *report_kernel(const gn_cuda_objects *code, gn_cuda_place at, bool phase, const char *name,
+                                const gn_compiled *c, const kir_kernel *k)
+{
+    gn_cli_facts f;
+    GN_TRY(facts_of(code, at, &f));
+    gn_cuda_geometry g = f.geometry;
+    gn_cuda_usage u = f.usage;
     if (phase) {
         printf("    %-26s %3d an iteration, %3lld at a time, %5lld bytes shared", name, g.group, (long long)g.per_block,
                (long long)g.shared_bytes);
         report_precision(c, k);
         printf("\n");
-        return;
+        return NULL;
     }
     printf("  %-28s %4d threads, %3d an iteration, %3d registers, %5d bytes shared", name, g.threads, g.group,
            u.registers, u.shared_bytes);
@@ -144,27 +153,54 @@ static void report_kernel(const gn_cuda_objects *code, gn_cuda_place at, bool ph
     if (u.spill_stores || u.spill_loads) printf(", spills %d/%d bytes", u.spill_stores, u.spill_loads);
     report_precision(c, k);
     printf("\n");
+    return NULL;
 }
 
-gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names, gn_compiled *const *programs)
+static gn_status *compile(const gn_cli *cli, int n, gn_compiled *const *programs, int arch, gn_cuda_objects *code,
+                          gn_code_report *r)
 {
-    gn_cuda_objects code;
-    gn_code_report r;
-    int arch = arch_of(cli);
     gn_without without;
     GN_TRY(gn_cli_without(cli, &without));
     gn_codegen_options o = {.threads = cli->opt.threads > 0 ? (int)cli->opt.threads : gn_cores(),
                             .cache = cli->cache,
                             .off = without.decisions};
-    gn_status *s = gn_compile_cuda(cli->arena, n, programs, arch, &o, NULL, &code, &r);
+    return gn_compile_cuda(cli->arena, n, programs, arch, &o, NULL, code, r);
+}
+
+gn_status *gn_cli_cuda_facts(const gn_cli *cli, int n, gn_compiled *const *programs, int p, int arch,
+                             gn_cli_facts **launches, gn_cli_facts **whole)
+{
+    gn_cuda_objects code = {0};
+    gn_code_report r;
+    const gn_artifact *a = programs[p]->artifact;
+    gn_cli_facts *all = GN_NEW_N(cli->arena, gn_cli_facts, a->n_launches + 1), *one = GN_NEW(cli->arena, gn_cli_facts);
+    gn_status *s = compile(cli, n, programs, arch, &code, &r);
+    bool is_whole = !s && code.whole[p] >= 0;
+    for (int k = 0; k < a->n_launches && !s; k++) {
+        int kernel = a->launches[k].kernel;
+        if (a->launches[k].kind == GN_LAUNCH_KERNEL) s = facts_of(&code, code.place[p][kernel], &all[k]);
+    }
+    if (is_whole && !s) s = facts_of(&code, (gn_cuda_place){code.whole[p], 0}, one);
+    gn_cuda_objects_free(&code);
+    *launches = all;
+    *whole = is_whole ? one : NULL;
+    return s;
+}
+
+gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names, gn_compiled *const *programs)
+{
+    gn_cuda_objects code = {0};
+    gn_code_report r;
+    int arch = arch_of(cli);
+    gn_status *s = compile(cli, n, programs, arch, &code, &r);
     for (int p = 0; p < n && !s; p++) {
         bool whole = code.whole[p] >= 0;
         printf("%s:\n", names[p]);
         if (programs[p]->whole_why) printf("  %s\n", programs[p]->whole_why);
-        if (whole) report_kernel(&code, (gn_cuda_place){code.whole[p], 0}, false, names[p], programs[p], NULL);
-        for (int k = 0; k < programs[p]->n_kernels; k++)
-            report_kernel(&code, code.place[p][k], whole, programs[p]->kernels[k]->name, programs[p],
-                          programs[p]->kernels[k]);
+        if (whole) s = report_kernel(&code, (gn_cuda_place){code.whole[p], 0}, false, names[p], programs[p], NULL);
+        for (int k = 0; k < programs[p]->n_kernels && !s; k++)
+            s = report_kernel(&code, code.place[p][k], whole, programs[p]->kernels[k]->name, programs[p],
+                              programs[p]->kernels[k]);
     }
     if (!s) {
         printf("%d kernels, %d distinct", r.kernels, r.distinct);

@@ -145,7 +145,7 @@ static void values(gn_json *j, gn_arena *a, const gir_program *p, const char *ke
     gn_json_end(j);
 }
 
-static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, int k)
+static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, const gn_cli_gpu *gpu, int k)
 {
     const gn_kernel_report *r = &u->kernels[k];
     const gn_cost *c = &r->cost;
@@ -153,9 +153,10 @@ static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, int k)
     gn_json_int(j, "kernel", k);
     gn_json_string(j, "name", r->name);
     gn_json_double(j, "us", r->us);
-    gn_json_double(j, "bound_us", r->bound_us);
+    gn_json_double(j, "bound_us", gpu ? NAN : r->bound_us);
     gn_json_double(j, "ratio", r->bound_us > 0 ? r->us / r->bound_us : NAN);
-    gn_json_string(j, "bound_by", gn_bound_text[r->by]);
+    gn_json_string(j, "bound_by", gpu ? NULL : gn_bound_text[r->by]);
+    if (gpu) gn_cli_explain_gpu_kernel_json(j, u, gpu, k);
     gn_json_double(j, "bytes_moved", c->moved);
     gn_json_double(j, "bytes_gathered", c->gathered);
     gn_json_double(j, "bytes_gathered_from", c->table);
@@ -178,24 +179,28 @@ static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, int k)
     gn_json_end(j);
 }
 
-void gn_cli_explain_json(const gn_cli *cli, const gn_session *s, const gn_ceilings *c, const gn_unit_report *u)
+void gn_cli_explain_json(const gn_cli *cli, const gn_session *s, const gn_ceilings *c, const gn_cli_gpu *gpu,
+                         const gn_unit_report *u)
 {
     gn_json j;
     gn_json_init(&j, stdout, true);
     gn_json_object(&j, NULL);
     gn_cli_json_head(&j, s);
     gn_json_string(&j, "what", u->name);
-    machine(&j, c);
+    if (gpu)
+        gn_cli_explain_gpu_json(&j, u, gpu);
+    else
+        machine(&j, c);
     sizes(&j, u);
     guards(&j, s);
     memory(&j, s);
     prepared(&j, cli->arena, u);
     passes(&j, s, u);
     gn_json_double(&j, "us", u->us);
-    gn_json_double(&j, "bound_us", u->bound_us);
+    gn_json_double(&j, "bound_us", gpu ? NAN : u->bound_us);
     gn_json_int(&j, "runs", u->runs);
     gn_json_array(&j, "kernels");
-    for (int k = 0; k < u->n; k++) kernel(&j, cli->arena, u, k);
+    for (int k = 0; k < u->n; k++) kernel(&j, cli->arena, u, gpu, k);
     gn_json_end(&j);
     gn_json_end(&j);
 }

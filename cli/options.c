@@ -77,7 +77,9 @@ static const gn_option options[] = {
      "what to compile for: cpu (the default), or cuda, which needs\nNVRTC, but no GPU"},
     {"device", 0, GN_OPTION_STRING, AT(device), TRAIN | BENCH, "DEVICE",
      "where to run: cpu (the default), cuda, cuda:N, or auto, which\nis a GPU where there is one"},
-    {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile, "SM",
+    {"device", 0, GN_OPTION_STRING, AT(device), GN_COMMAND_explain, "DEVICE",
+     "what to explain: cpu (the default), cuda or cuda:N, which is\ntimed where there is a GPU, or auto"},
+    {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile | GN_COMMAND_explain, "SM",
      "of --device cuda: the architecture, sm_80 (the default) or above"},
     {"matmul-precision", 0, GN_OPTION_CHOICE, AT(precision), MODEL | BENCH, "HOW",
      "of products of matrices on a GPU: highest (the default, float32)\nor high (tensor cores: operands rounded to "

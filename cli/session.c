@@ -94,7 +94,8 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 
 const char *gn_cli_device_name(const gn_session *s)
 {
-    return s->opt.target ? gn_cuda_device_about(s->opt.target->device)->name : "cpu";
+    if (!s->opt.target) return s->opt.limits ? "cuda" : "cpu"; /* limits of none that is here */
+    return gn_cuda_device_about(s->opt.target->device)->name;
 }
 
 static void json_cache(gn_json *j, const gn_session *s)

@@ -12,7 +12,7 @@ GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *
  * forward pass alone where the data has no labels. */
 GN_NODISCARD gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **out);
 
-/* "cpu", or the name of the GPU. */
+/* "cpu", or the name of the GPU; "cuda" where code is made for one that is not here. */
 const char *gn_cli_device_name(const gn_session *s);
 
 /* opencache.c: the cache of compiled kernels as options and environment want it; cli->cache is NULL where they want none.

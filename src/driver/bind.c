@@ -15,6 +15,22 @@ bool gn_unit_reads_pattern(const gn_unit *u)
 
 int gn_unit_kept(const gn_unit *u) { return gn_pair_kept(artifact(u->prepare_code)); }
 
+static void nothing(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
+{
+    (void)buf, (void)sym, (void)lo, (void)hi;
+}
+
+static void without_code(const gn_compiled *c)
+{
+    for (int k = 0; c && k < c->artifact->n_code; k++) c->artifact->code[k] = nothing;
+}
+
+void gn_unit_blank(gn_unit *u)
+{
+    without_code(u->code);
+    without_code(u->prepare_code);
+}
+
 gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n, gn_binding *tensors,
                         gn_pool *pool, const gn_instance *like)
 {

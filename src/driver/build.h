@@ -119,6 +119,7 @@ GN_NODISCARD gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_stage 
  * unit has no instances. */
 GN_NODISCARD gn_status *gn_unit_bind(gn_unit *u, int n_graphs, const gn_graph_binding *graphs, int n,
                                      gn_binding *tensors, gn_pool *pool, const gn_instance *like);
+void gn_unit_blank(gn_unit *u);     /* before: code that does nothing, for a unit that is bound to be looked at */
 int gn_unit_kept(const gn_unit *u); /* values that are computed ahead */
 void gn_unit_release(gn_unit *u);   /* instances alone; the code stays */
 bool gn_unit_reads(const gn_unit *u, gn_slot_kind kind, const char *name);

@@ -6,7 +6,7 @@
 const char *const gn_bound_text[] = {"memory", "gather", "flops", "functions", "-"};
 
 /* The least time of each launch over runs: what others do to the machine in between is not the kernel's. */
-static void time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit_report *out)
+static gn_status *time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit_report *out)
 {
     int64_t *ns = GN_NEW_N(a, int64_t, out->n + 1), runs;
     double start = gn_now_ms();
@@ -22,6 +22,7 @@ static void time_launches(gn_instance *in, double ms, gn_arena *a, gn_unit_repor
     } while (gn_now_ms() - start < ms);
     gn_instance_profile(in, false);
     gn_instance_pace(in, true);
+    return gn_instance_check(in);
 }
 
 static void bound(gn_kernel_report *r, const gn_ceilings *c)
@@ -66,13 +67,15 @@ gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, cons
 {
     *out = (gn_unit_report){.name = name, .unit = u, .code = u->code, .n = u->code->artifact->n_launches};
     out->kernels = GN_NEW_N(a, gn_kernel_report, out->n + 1);
-    time_launches(u->instance, ms, a, out);
+    if (ms > 0) GN_TRY(time_launches(u->instance, ms, a, out));
     for (int k = 0; k < out->n; k++) {
         gn_kernel_report *r = &out->kernels[k];
+        if (ms <= 0) r->us = NAN;
         r->name = u->code->artifact->launches[k].name;
         r->region = u->code->low->launches.p[k].kernel ? u->code->low->launches.p[k].region : -1;
         count(a, u->instance, u->code, k, r);
-        bound(r, c);
+        r->by = GN_BY_NOTHING;
+        if (c) bound(r, c);
         out->us += r->us;
         out->bound_us += r->bound_us;
     }

@@ -13,8 +13,8 @@ extern const char *const gn_bound_text[];
 typedef struct gn_kernel_report {
     const char *name;
     int region;      /* -1: a copy */
-    double us;       /* least of the runs */
-    double bound_us; /* the least that the ceilings allow */
+    double us;       /* least of the runs; NaN: it was not run */
+    double bound_us; /* the least that the ceilings allow; 0: they are not known */
     double memory_us, gather_us, flops_us, functions_us;
     gn_bound_by by;
     gn_cost cost;
@@ -30,7 +30,8 @@ typedef struct gn_unit_report {
     int64_t runs;
 } gn_unit_report;
 
-/* Runs the unit for about `ms` milliseconds, at least twice, and counts what it does.  A training step trains. */
+/* Runs the unit for about `ms` milliseconds, at least twice, and counts what it does.  A training step trains.
+ * c NULL: ceilings are not known, as those of a GPU; ms 0: it is not run, and what is bound may have no code. */
 GN_NODISCARD gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c,
                                         double ms, gn_unit_report *out);
 

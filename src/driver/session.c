@@ -238,7 +238,6 @@ static gn_status *share_memory(gn_session *s)
 
 static gn_status *bind_all(gn_session *s)
 {
-    if (s->opt.no_code) return NULL;
     int threads = s->opt.threads > 0 ? s->opt.threads : gn_cores();
     GN_TRY(gn_pool_new(threads, &s->pool));
     GN_TRY(edge_rows(s, s->data->edge_weight, 1, &s->edge_weight));
@@ -300,8 +299,16 @@ static gn_status *start(gn_session *s)
     s->tune_ms = gn_now_ms() - t0;
     GN_TRY(reorder(s));
     GN_TRY(compile_all(s));
+    if (s->opt.no_code) return NULL;
     GN_TRY(bind_all(s));
-    return s->opt.no_code ? NULL : gn_session_reset(s, s->opt.seed);
+    return gn_session_reset(s, s->opt.seed);
+}
+
+gn_status *gn_session_bind_blank(gn_session *s)
+{
+    gn_unit *u[] = {&s->build.eval, &s->build.step, &s->build.val_loss};
+    for (int k = 0; k < 3; k++) gn_unit_blank(u[k]);
+    return bind_all(s);
 }
 
 gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out)

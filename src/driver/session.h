@@ -71,6 +71,9 @@ typedef struct gn_session {
 GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);
 void gn_session_free(gn_session *s); /* NULL is fine */
 
+/* Binds what has no code (no_code), once: sizes, memory and what kernels would do can be looked at.  Runs compute nothing. */
+GN_NODISCARD gn_status *gn_session_bind_blank(gn_session *s);
+
 gn_sizes gn_session_sizes(const gn_session *s); /* of the data, for guards */
 
 /* Fresh weights and counters. */

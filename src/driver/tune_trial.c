@@ -177,22 +177,10 @@ static gn_status *bind(tuner *t, gn_unit *u, int threads)
     return s->bind(s->ctx, u, pool_of(t, threads), tuner_reference(t)->instance);
 }
 
-static void nothing(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
-{
-    (void)buf, (void)sym, (void)lo, (void)hi;
-}
-
-/* Bound to be looked at: there is no code yet, and nothing is computed ahead. */
-static void without_code(const gn_compiled *c)
-{
-    for (int k = 0; c && k < c->artifact->n_code; k++) c->artifact->code[k] = nothing;
-}
-
 double trial_predict(tuner *t, trial *c)
 {
     double us = 0;
-    without_code(c->unit->code);
-    without_code(c->unit->prepare_code);
+    gn_unit_blank(c->unit); /* bound to be looked at */
     gn_status *s = bind(t, c->unit, c->pick.threads);
     if (!s) us = predict_unit(t, c, c->unit);
     gn_status_free(s);

@@ -2,6 +2,7 @@
 # Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), %features (what the build has), and lit's
 # own %s %S %t %T.
 import os
+import subprocess
 
 import lit.formats
 
@@ -30,6 +31,14 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 config.environment["NO_COLOR"] = "1"
 config.environment["GNNC_CACHE"] = "0"  # compile: a test of the cache says --cache-dir
+
+# NVRTC, where gnnc finds it: tests that compile for a GPU say REQUIRES: nvrtc.
+for name in ("GNNC_NVRTC", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+doctor = subprocess.run([config.gnnc_exe, "doctor"], capture_output=True, text=True, env=config.environment)
+if "\nCUDA compiler: NVRTC" in doctor.stdout:
+    config.available_features.add("nvrtc")
 
 # Real data, where there is some: tests that need it say REQUIRES: data.
 data = os.environ.get("GNNC_DATA", "")

@@ -3,7 +3,7 @@
 /* timeout: 900 */
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
 #include "cache/cache.h"
-#include "driver/session.h"
+#include "driver/explain.h"
 #include "shim/fake_target.h"
 #include "support/scarce.h"
 #include "support/suite.h"
@@ -243,6 +243,44 @@ START_TEST(rebinding)
 }
 END_TEST
 
+/* What is told of kernels: times on a device, and without one the same bytes and operations, and no times. */
+START_TEST(explained)
+{
+    gn_arena a;
+    fake_target t;
+    gn_session *there, *nowhere;
+    gn_unit_report x, y;
+    gn_limits limits = gn_cuda_limits();
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    watch w = watch_of(&t);
+    gn_session_options o = options(&a, "gat", GN_MODE_DEFAULT, t.target),
+                       blank = options(&a, "gat", GN_MODE_DEFAULT, NULL);
+    blank.limits = &limits;
+    blank.no_code = true;
+    succeeds(gn_session_new(&a, &o, &there));
+    succeeds(gn_session_new(&a, &blank, &nowhere));
+    succeeds(gn_session_bind_blank(nowhere));
+    succeeds(gn_explain_unit(&a, "step", &there->build.step, NULL, 1, &x));
+    succeeds(gn_explain_unit(&a, "step", &nowhere->build.step, NULL, 0, &y));
+    ck_assert_int_eq(x.n, y.n);
+    ck_assert(x.runs > 0 && y.runs == 0 && isnan(y.us));
+    for (int k = 0; k < x.n; k++) {
+        const gn_kernel_report *p = &x.kernels[k], *q = &y.kernels[k];
+        ck_assert_str_eq(p->name, q->name);
+        ck_assert(w.alive ? p->us == 1000 : p->us > 0); /* what the fake driver's events say of everything */
+        ck_assert(isnan(q->us) && p->bound_us == 0 && q->bound_us == 0 && p->by == GN_BY_NOTHING);
+        ck_assert(p->cost.moved > 0 && p->cost.moved == q->cost.moved && p->cost.gathered == q->cost.gathered);
+        ck_assert(p->cost.flops == q->cost.flops && p->cost.functions == q->cost.functions);
+    }
+    gn_session_free(nowhere);
+    gn_session_free(there);
+    fake_target_close(&t);
+    nothing_left(&w);
+    gn_arena_free(&a);
+}
+END_TEST
+
 /* Whatever call of the driver fails: an error, and nothing is left. */
 START_TEST(every_error)
 {
@@ -329,6 +367,7 @@ int main(void)
     tcase_add_loop_test(t, trains, 0, SAMPLES);
     tcase_add_test(t, high);
     tcase_add_test(t, rebinding);
+    tcase_add_test(t, explained);
     tcase_add_test(t, copies);
     tcase_add_test(t, not_cooperative);
     tcase_add_loop_test(e, every_error, 0, 2);
