@@ -14,6 +14,7 @@ out=${OUT:-$dir/results} device=${DEVICE:-cuda:0} python=${PYTHON:-python3}
 suites="test_cuda_ops test_cuda_loops test_cuda_forward test_cuda_gradient test_cuda_fragments test_cuda_products test_cuda_conform \
     test_cuda_session"
 cora=synthetic:nodes=2708,edges=10556,features=1433,classes=7 # its shape
+wide=synthetic:nodes=20000,edges=100000,features=500,classes=40
 failed=0
 
 run() { # run <name> <command>...: its output in a file, its last lines here
@@ -55,6 +56,11 @@ tests() {
             run "bench-$m-$way" "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes reduce-overhead --data "$cora" -o "$out/bench-$m-$way" \
                 $([ $way = launches ] && echo --without one-kernel)
         done
+        for way in kernel library; do # products of matrices by kernels and by cuBLASLt
+            run "bench-$m-products-$way" "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes default,reduce-overhead --data "$wide" -D hidden=128 \
+                --without one-kernel --products $way -o "$out/bench-$m-products-$way"
+        done
+        run "products-$m" "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O max-autotune --data "$wide" -D hidden=128 --epochs 20 -v # and each, timed
     done
     command -v compute-sanitizer > /dev/null || { echo "no compute-sanitizer: left out"; return; }
     for tool in memcheck racecheck synccheck initcheck; do

@@ -154,6 +154,7 @@ static gn_status *report_cuda(gn_cli *cli, gn_session *s)
         names[k] = u[k].name;
         programs[k] = (gn_compiled *)u[k].code;
         report_unit(&u[k], NULL);
+        gn_cli_report_products(cli, u[k].code);
     }
     return gn_cli_report_cuda(cli, n, names, programs);
 }

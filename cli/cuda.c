@@ -112,6 +112,19 @@ static void report_precision(const gn_compiled *c, const kir_kernel *k)
     }
 }
 
+void gn_cli_report_products(const gn_cli *cli, const gn_compiled *c)
+{
+    for (uint32_t l = 0; l < c->low->launches.n; l++) {
+        const low_launch *launch = &c->low->launches.p[l];
+        const char *said = c->product_why ? c->product_why[l] : NULL;
+        if (!said && cli->opt.verbose && launch->product) said = "cuBLASLt has it, too";
+        if (said)
+            printf("  %s: %s\n", launch->kernel->name, said);
+        else if (launch->why_kernel && (c->product_why || cli->opt.verbose))
+            printf("  %s: no product of cuBLASLt: %s\n", launch->kernel->name, launch->why_kernel);
+    }
+}
+
 gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *programs, const char *what, gn_buf *out)
 {
     const gn_compiled **plain = GN_NEW_N(cli->arena, const gn_compiled *, n + 1);

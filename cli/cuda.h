@@ -27,6 +27,8 @@ typedef struct gn_cli_facts {
 GN_NODISCARD gn_status *gn_cli_cuda_facts(const gn_cli *cli, int n, gn_compiled *const *programs, int p, int arch,
                                           gn_cli_facts **launches, gn_cli_facts **whole);
 
+/* Prints of each product who could make it; with -v, or where a search would time that. */
+void gn_cli_report_products(const gn_cli *cli, const gn_compiled *c);
 /* Compiles to cubins and prints what came of each kernel. */
 GN_NODISCARD gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names,
                                            gn_compiled *const *programs);

@@ -42,6 +42,10 @@ gn_status *gn_cli_open_device(gn_cli *cli)
         fprintf(stderr, "device: cuda:%d, %s (sm_%d), %.1f GB\n", about->ordinal, about->name, cli->target->arch,
                 (double)about->total_bytes / 1e9);
     if (cli->opt.mode && gn_modes[gn_mode_by_name(cli->opt.mode)].tune && !cli->opt.quiet)
-        fprintf(stderr, "%s: schedules are not searched for on a GPU; those of the rules are used\n", cli->opt.mode);
+        fprintf(stderr,
+                "%s: schedules are not searched for on a GPU; those of the rules are used, and products of matrices "
+                "timed as "
+                "kernels and by cuBLASLt\n",
+                cli->opt.mode);
     return NULL;
 }

@@ -44,6 +44,11 @@ static void print_version(gn_arena *arena, FILE *to)
     gn_status *s = gn_cuda_describe(&b);
     fprintf(to, "CUDA back end: %s\n", s ? "no NVRTC (gnnc doctor says what was looked for)" : b.p);
     gn_status_free(s);
+    gn_buf products = {.arena = arena};
+    s = gn_products_describe(&products);
+    fprintf(to, "CUDA products: %s\n",
+            s ? "kernels alone; no cuBLASLt (gnnc doctor says what was looked for)" : products.p);
+    gn_status_free(s);
 }
 
 static int find_command(const char *name)

@@ -46,6 +46,11 @@ static const char *const precisions[] = {
     GN_PRECISIONS(X)
 #undef X
         NULL};
+static const char *const products[] = {
+#define X(id, name) name,
+    GN_PRODUCT_WAYS(X)
+#undef X
+        NULL};
 static const char *const units[] = {"step", "eval", NULL};
 static const char *const cpus[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
@@ -85,6 +90,11 @@ static const gn_option options[] = {
      "of products of matrices on a GPU: highest (the default, float32)\nor high (tensor cores: operands rounded to "
      "TF32)",
      precisions},
+    {"products", 0, GN_OPTION_CHOICE, AT(products), MODEL | BENCH, "HOW",
+     "who makes products of matrices on a GPU that cuBLASLt has too:\nkernel, library (cuBLASLt), or timed (the faster "
+     "in the "
+     "first\nrun); default: timed where the mode searches, else kernel",
+     products},
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune | BENCH, "PROGRAM",
      "step (a training step; the default where there are labels)\nor eval (the forward pass alone)", units},
     {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",

@@ -55,6 +55,7 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     GN_TRY(gn_dynamic_by_name(o->dynamic, &out->dynamic));
     GN_TRY(gn_status_annotate(gn_ranges_parse(o->range, &out->ranges), "--range"));
     GN_TRY(gn_precision_by_name(o->precision, &out->precision));
+    GN_TRY(gn_products_by_name(o->products, &out->products));
     GN_TRY(gn_cli_without(cli, &out->without));
     GN_TRY(gn_cli_check_predictions(o->predictions));
     GN_TRY(gn_cli_open_cache(cli));
@@ -89,6 +90,8 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
                 (double)gn_session_memory(s).arena / 1e6);
     if (s->opt.precision == GN_PRECISION_HIGH && !s->opt.target && !(s->opt.limits && s->opt.limits->fragments))
         fprintf(stderr, GN_CLI_EXACT);
+    if (cli->opt.verbose && s->opt.target && *s->opt.target->no_blas)
+        fprintf(stderr, "products of matrices stay kernels: %s\n", s->opt.target->no_blas);
     if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);
 }
 
@@ -145,6 +148,9 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     json_pace(j, "infer_pace", s->build.eval.instance);
     gn_json_string(j, "mode", gn_mode_name[s->opt.mode]);
     gn_json_string(j, "matmul_precision", gn_precision_name[s->opt.precision]);
+    if (s->opt.target)
+        gn_json_string(j, "products",
+                       gn_products_name[gn_products_way(s->opt.products, s->opt.mode, s->opt.without.decisions)]);
     gn_json_string(j, "without", gn_without_text(s->arena, s->opt.without));
     for (int k = 0; k < GN_UNITS; k++)
         if (s->tuned[k])
@@ -201,6 +207,13 @@ static void print_picks(const char *name, const gn_unit *u)
     if (n) fprintf(stderr, " of %lld\n", (long long)of);
 }
 
+static void print_launch(double us, const gn_unit *u, int k)
+{
+    const char *form = gn_instance_form(u->instance, k);
+    fprintf(stderr, "  %10.2f  %s%s%s%s\n", us, u->code->artifact->launches[k].name, form ? " (" : "", form ? form : "",
+            form ? ")" : "");
+}
+
 void gn_cli_profile(const char *name, const gn_unit *u)
 {
     if (!u->instance) return;
@@ -216,7 +229,6 @@ void gn_cli_profile(const char *name, const gn_unit *u)
         fprintf(stderr, "%s runs on %s: all take %.1f us, one alone %.1f\n", name, alone ? "one thread" : "all threads",
                 (double)all_ns * 1e-3, (double)alone_ns * 1e-3);
     if (runs) fprintf(stderr, "%s, microseconds a run:\n", name);
-    for (int k = 0; k < n && runs; k++)
-        fprintf(stderr, "  %10.2f  %s\n", (double)ns[k] / (double)runs * 1e-3, u->code->artifact->launches[k].name);
+    for (int k = 0; k < n && runs; k++) print_launch((double)ns[k] / (double)runs * 1e-3, u, k);
     free(ns);
 }

@@ -85,6 +85,23 @@ static gn_status *check_slot(const gn_artifact *a, int k)
     return NULL;
 }
 
+/* Strides are read as those of row-major matrices, one of them turned: where its elements lie instances check against sizes. */
+static gn_status *check_product(const gn_artifact *a, int k)
+{
+    const gn_launch *l = &a->launches[k];
+    const gn_product *p = l->product;
+    bool there = within(p->out, l->n_buf) && within(p->a, l->n_buf) && within(p->b, l->n_buf) &&
+                 (p->bias < 0 || within(p->bias, l->n_buf)) && l->kind == GN_LAUNCH_KERNEL && l->parallel;
+    if (!there) BAD("artifact %s: launch %d is a product of buffers that it does not have", a->name, k);
+    bool of = p->cols > 0 && p->depth > 0 && p->a_row > 0 && p->a_term > 0 && p->b_term > 0 && p->b_col > 0 &&
+              (p->a_row == 1 || p->a_term == 1) && (p->b_term == 1 || p->b_col == 1);
+    if (!of) BAD("artifact %s: launch %d is a product whose sizes are none", a->name, k);
+    for (int b = 0; b < l->n_buf; b++)
+        if (b == p->out ? !l->access || l->access[b] != GN_WRITES : l->buf[b] == l->buf[p->out])
+            BAD("artifact %s: launch %d is a product that is not only written", a->name, k);
+    return NULL;
+}
+
 static gn_status *check_launch(const gn_artifact *a, int k)
 {
     const gn_launch *l = &a->launches[k];
@@ -98,6 +115,7 @@ static gn_status *check_launch(const gn_artifact *a, int k)
     for (int s = 0; s < l->n_sym; s++)
         if (!within(l->sym[s], a->n_syms))
             BAD("artifact %s: launch %d has symbol %d of %d", a->name, k, l->sym[s], a->n_syms);
+    if (l->product) GN_TRY(check_product(a, k));
     if (copy || !l->parallel) return NULL;
     if (l->step < 1 || !term_ok(a, l->trip))
         BAD("artifact %s: launch %d has steps of %lld", a->name, k, (long long)l->step);

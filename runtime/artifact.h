@@ -48,14 +48,24 @@ typedef enum gn_access { GN_READS = 1, GN_WRITES = 2 } gn_access;
 
 typedef enum gn_launch_kind { GN_LAUNCH_KERNEL, GN_LAUNCH_COPY } gn_launch_kind;
 
+/* What a launch makes, where that is what libraries of matrix products have too: buf[out] has at i * cols + j the sum over
+ * s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least 0, for every i below the value of the launch's trip. f32. */
+typedef struct gn_product {
+    int out, a, b, bias; /* numbers of the launch's buffers; bias -1: none */
+    bool relu;
+    int64_t cols, depth;
+    int64_t a_row, a_term, b_term, b_col; /* a(i, s) lies at i * a_row + s * a_term */
+} gn_product;
+
 typedef struct gn_launch {
     gn_launch_kind kind;
     const char *name; /* for profiles */
     int kernel;       /* KERNEL: index into code */
     int n_buf, n_sym;
-    int *buf;              /* slots, in the kernel's order; COPY: [to, from] */
-    int *sym;              /* symbols, in the kernel's order */
-    const uint8_t *access; /* of each buffer: bit set of gn_access; NULL: any may be written */
+    int *buf;                  /* slots, in the kernel's order; COPY: [to, from] */
+    int *sym;                  /* symbols, in the kernel's order */
+    const uint8_t *access;     /* of each buffer: bit set of gn_access; NULL: any may be written */
+    const gn_product *product; /* KERNEL: what a device may have a library make instead; NULL: nothing */
     gn_term trip; /* iterations of the THREAD loop = ceil(trip / step); trip.sym = -1, coef 1 when it has none */
     int64_t step;
     bool parallel;     /* has a THREAD loop */

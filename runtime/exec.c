@@ -156,6 +156,11 @@ void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs)
     *runs = in->runs;
 }
 
+const char *gn_instance_form(const gn_instance *in, int launch)
+{
+    return in->remote ? in->artifact->remote->form(in->remote, launch) : NULL;
+}
+
 /* Life ------------------------------------------------------------------------------------------------------------- */
 
 static gn_status *make_tables(gn_instance *in)

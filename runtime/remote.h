@@ -27,6 +27,7 @@ struct gn_remote {
     /* A shadow that outlives the instances that use it, filled when it is made; ended by drop. */
     gn_status *(*hold)(gn_remote *r, const void *host, int64_t bytes, const char *what);
     void (*drop)(gn_remote *r, const void *host);
+    const char *(*form)(void *attached, int launch); /* of a launch that has several: which it has; NULL: it has one */
 };
 
 #endif

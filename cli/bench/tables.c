@@ -94,6 +94,7 @@ void gn_write_config(gn_bench *b, FILE *to)
     gn_json_string(&j, "only", b->cli->opt.only);
     gn_json_string(&j, "device", b->cli->opt.device ? b->cli->opt.device : "cpu");
     gn_json_string(&j, "matmul_precision", b->cli->opt.precision ? b->cli->opt.precision : "highest");
+    gn_json_string(&j, "products", b->cli->opt.products);
     gn_json_object(&j, "machine");
     gn_json_string(&j, "cpu", b->cpu);
     gn_json_int(&j, "cores", b->cores);

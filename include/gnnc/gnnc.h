@@ -157,7 +157,7 @@ typedef struct gnnc_device_info {
 GNNC_API void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info);
 
 /* What gnnc can use on this machine, what is missing and how to get it, as text for people, as `gnnc doctor` prints it: the
- * processor, NVRTC, the CUDA driver and its devices, which are looked for and loaded.  Freed with gnnc_text_free. */
+ * processor, NVRTC, cuBLASLt, the CUDA driver and its devices, which are looked for and loaded.  Freed with gnnc_text_free. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_doctor(char **text);
 
 typedef struct gnnc_cache_info {

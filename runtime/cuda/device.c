@@ -175,6 +175,14 @@ void gn_cuda_device_close(gn_cuda_device *d)
 
 const gn_cuda_info *gn_cuda_device_about(const gn_cuda_device *d) { return &d->info; }
 
+gn_status *gn_cuda_device_enter(gn_cuda_device *d, void **stream)
+{
+    *stream = d->stream;
+    return enter(d);
+}
+
+gn_status *gn_cuda_device_leave(gn_cuda_device *d) { return leave(d, GN_CUDA_OK, "leaving the device's context"); }
+
 /* Memory ------------------------------------------------------------------------------------------------------------ */
 
 gn_status *gn_cuda_alloc(gn_cuda_device *d, int64_t bytes, const char *what, gn_device_ptr *out)

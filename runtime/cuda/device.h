@@ -31,6 +31,10 @@ GN_NODISCARD gn_status *gn_cuda_device_open(const gn_cuda_driver *d, int ordinal
 void gn_cuda_device_close(gn_cuda_device *d); /* NULL is fine; its memory, modules and instances must be freed */
 const gn_cuda_info *gn_cuda_device_about(const gn_cuda_device *d);
 
+/* For a library that puts work on the device's stream: its context is current on this thread from enter to leave. */
+GN_NODISCARD gn_status *gn_cuda_device_enter(gn_cuda_device *d, void **stream);
+GN_NODISCARD gn_status *gn_cuda_device_leave(gn_cuda_device *d);
+
 /* Memory ------------------------------------------------------------------------------------------------------------ */
 
 /* `bytes` aligned to 256; at least one can be touched.  GN_ERR_NOMEM: what takes how much, and how much is free. */

@@ -1,166 +1,12 @@
 #include "runtime/cuda/instance.h"
 
-#include "runtime/cuda/keep.h"
+#include "runtime/cuda/memory.h"
 #include "runtime/depend.h"
 #include "runtime/instance.h"
 #include "runtime/memory.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
-
-/* Memory ------------------------------------------------------------------------------------------------------------ */
-
-typedef struct shadow {
-    const void *host;
-    int64_t bytes;
-    gn_device_ptr at;
-    int users; /* slots of instances; 0: this place is free */
-} shadow;
-
-struct gn_cuda_memory {
-    gn_remote remote; /* first: what is called as a remote is this */
-    gn_cuda_device *device;
-    shadow *all;
-    int n, cap;
-    gn_cuda_keep keep;
-    gn_device_ptr gate; /* the word that blocks of wholes meet at; 0: none was needed yet */
-    gn_device_ptr arena;
-    int64_t arena_bytes;
-    int moved; /* times that the arena got another address */
-};
-
-gn_status *gn_cuda_memory_new(gn_cuda_device *d, gn_cuda_memory **out)
-{
-    void *block;
-    *out = NULL;
-    GN_TRY(gn_block_zeroed(1, sizeof(gn_cuda_memory), "a device's memory", &block));
-    *out = block;
-    (*out)->device = d;
-    gn_cuda_keep_init(&(*out)->keep);
-    return NULL;
-}
-
-void gn_cuda_memory_free(gn_cuda_memory *m)
-{
-    if (!m) return;
-    gn_cuda_keep_limit(&m->keep, 0);
-    for (int k = 0; k < m->n; k++)
-        if (m->all[k].users) gn_cuda_free(m->device, m->all[k].at);
-    gn_cuda_free(m->device, m->arena);
-    gn_cuda_free(m->device, m->gate);
-    gn_block_free(m->all);
-    gn_block_free(m);
-}
-
-static shadow *find(const gn_cuda_memory *m, const void *host)
-{
-    for (int k = 0; k < m->n; k++)
-        if (m->all[k].users && m->all[k].host == host) return &m->all[k];
-    return NULL;
-}
-
-/* A place that is free. */
-static gn_status *place_of(gn_cuda_memory *m, int *place)
-{
-    void *block;
-    for (*place = 0; *place < m->n; ++*place)
-        if (!m->all[*place].users) return NULL;
-    if (m->n < m->cap) return NULL;
-    int cap = m->cap ? 2 * m->cap : 32;
-    GN_TRY(gn_block_new(cap, sizeof *m->all, "shadows", &block));
-    if (m->n) memcpy(block, m->all, (size_t)m->n * sizeof *m->all);
-    gn_block_free(m->all);
-    m->all = block;
-    m->cap = cap;
-    return NULL;
-}
-
-/* The shadow of `bytes` at `host` for one more user, made and filled where there is none. */
-static gn_status *acquire(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what, gn_device_ptr *at)
-{
-    shadow *s = find(m, host);
-    int place;
-    if (s && s->bytes != bytes)
-        GN_FAIL(GN_ERR_INTERNAL, "%s is %lld bytes to one program and %lld to another", what, (long long)bytes,
-                (long long)s->bytes);
-    if (s) {
-        s->users++;
-        *at = s->at;
-        return NULL;
-    }
-    GN_TRY(place_of(m, &place));
-    GN_TRY(gn_cuda_alloc(m->device, bytes, what, at));
-    gn_status *failed = gn_cuda_upload(m->device, *at, host, bytes);
-    if (failed) {
-        gn_cuda_free(m->device, *at);
-        return failed;
-    }
-    m->all[place] = (shadow){host, bytes, *at, 1};
-    if (place == m->n) m->n++;
-    return NULL;
-}
-
-static void release(gn_cuda_memory *m, gn_device_ptr at)
-{
-    for (int k = 0; k < m->n; k++) {
-        shadow *s = &m->all[k];
-        if (!s->users || s->at != at) continue;
-        if (--s->users == 0) gn_cuda_free(m->device, at);
-        return;
-    }
-}
-
-static gn_status *reserve(gn_cuda_memory *m, int64_t bytes, const char *name)
-{
-    char what[160];
-    if (m->arena && bytes <= m->arena_bytes) return NULL;
-    snprintf(what, sizeof what, "the arena of temporaries of %s", name);
-    gn_cuda_free(m->device, m->arena); /* nothing is kept in it between runs */
-    m->arena = 0;
-    m->arena_bytes = 0;
-    m->moved++;
-    GN_TRY(gn_cuda_alloc(m->device, bytes, what, &m->arena));
-    m->arena_bytes = bytes;
-    return NULL;
-}
-
-void gn_cuda_memory_forget_graphs(gn_cuda_memory *m)
-{
-    int64_t most = m->keep.most;
-    gn_cuda_keep_limit(&m->keep, 0);
-    gn_cuda_keep_limit(&m->keep, most);
-}
-
-int gn_cuda_memory_graphs(const gn_cuda_memory *m, int64_t *bytes)
-{
-    if (bytes) *bytes = m->keep.bytes;
-    return m->keep.n;
-}
-
-gn_status *gn_cuda_memory_push(gn_cuda_memory *m, const void *host)
-{
-    shadow *s = find(m, host);
-    return s ? gn_cuda_upload(m->device, s->at, host, s->bytes) : NULL;
-}
-
-gn_status *gn_cuda_memory_fetch(gn_cuda_memory *m, void *host)
-{
-    shadow *s = find(m, host);
-    return s ? gn_cuda_download(m->device, host, s->at, s->bytes) : NULL;
-}
-
-gn_status *gn_cuda_memory_hold(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what)
-{
-    gn_device_ptr at;
-    return acquire(m, host, bytes, what, &at);
-}
-
-void gn_cuda_memory_drop(gn_cuda_memory *m, const void *host)
-{
-    shadow *s = find(m, host);
-    if (s) release(m, s->at);
-}
 
 /* Instances --------------------------------------------------------------------------------------------------------- */
 
@@ -182,6 +28,8 @@ struct gn_cuda_instance {
     uint64_t *turn;           /* [n_launches] of the whole's values */
     int moved;                /* the arena's, when addresses were resolved */
     bool replay, stale;       /* stale: the recorded graph has other addresses */
+    gn_cuda_choice *choice;   /* [n_launches] which are the library's; NULL: none may be */
+    bool ran;                 /* with these choices */
     gn_cuda_graph *graph;
     gn_cuda_work *work; /* what the graph does, unless it is stale */
 };
@@ -201,7 +49,8 @@ static gn_status *find_shadows(gn_cuda_instance *in, gn_device_ptr *held)
     for (int k = 0; k < h->artifact->n_slots; k++) {
         const gn_slot *s = &h->artifact->slots[k];
         if (s->kind == GN_SLOT_TEMP || h->plan.root[k] != k) continue;
-        GN_TRY(acquire(in->memory, h->addr[k], bytes_of(h, k), s->name ? s->name : "a graph's array", &held[k]));
+        GN_TRY(gn_cuda_memory_acquire(in->memory, h->addr[k], bytes_of(h, k), s->name ? s->name : "a graph's array",
+                                      &held[k]));
     }
     return NULL;
 }
@@ -209,7 +58,7 @@ static gn_status *find_shadows(gn_cuda_instance *in, gn_device_ptr *held)
 static void release_all(gn_cuda_instance *in, gn_device_ptr *held)
 {
     for (int k = 0; held && k < in->host->artifact->n_slots; k++)
-        if (held[k]) release(in->memory, held[k]);
+        if (held[k]) gn_cuda_memory_release(in->memory, held[k]);
     gn_block_free(held);
 }
 
@@ -233,7 +82,7 @@ static void resolve(gn_cuda_instance *in)
 static gn_status *find_addresses(gn_cuda_instance *in)
 {
     void *block;
-    GN_TRY(reserve(in->memory, in->host->plan.bytes, in->host->artifact->name));
+    GN_TRY(gn_cuda_memory_reserve(in->memory, in->host->plan.bytes, in->host->artifact->name));
     GN_TRY(gn_block_zeroed(in->host->artifact->n_slots, sizeof *in->held, "shadows", &block));
     gn_status *s = find_shadows(in, block);
     release_all(in, s ? block : in->held);
@@ -363,6 +212,25 @@ static gn_status *make_tables(gn_cuda_instance *in)
     return in->code->whole ? make_whole(in) : make_launches(in);
 }
 
+/* Products that the library may make. */
+static gn_status *make_choices(gn_cuda_instance *in)
+{
+    const gn_artifact *a = in->host->artifact;
+    void *block;
+    bool any = false;
+    for (int k = 0; k < a->n_launches; k++) any = any || a->launches[k].product;
+    if (!any || !in->code->library || in->code->whole) return NULL;
+    GN_TRY(gn_block_zeroed(a->n_launches, sizeof *in->choice, "choices", &block));
+    in->choice = block;
+    for (int k = 0; k < a->n_launches; k++) {
+        const gn_product *p = a->launches[k].product;
+        if (!p) continue;
+        gn_device_ptr bias = p->bias < 0 ? 0 : in->ready[k].value[p->bias];
+        GN_TRY(gn_cuda_choice_make(in->code->library, in->memory->device, in->host, k, bias, &in->choice[k]));
+    }
+    return NULL;
+}
+
 gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_program *code,
                                 gn_cuda_instance **out)
 {
@@ -375,12 +243,18 @@ gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, cons
     in->code = code;
     gn_status *s = make_tables(in);
     if (!s) s = find_addresses(in);
+    if (!s) s = make_choices(in);
     if (s) {
         gn_cuda_instance_free(in);
         return s;
     }
     *out = in;
     return NULL;
+}
+
+static bool by_library(const gn_cuda_instance *in, int k)
+{
+    return in->choice && in->choice[k].product && !in->choice[k].pending && in->choice[k].verdict.library;
 }
 
 /* What a graph of the launches as they are now does. */
@@ -401,6 +275,10 @@ static gn_status *describe_work(const gn_cuda_instance *in, gn_cuda_work **out)
         uint64_t *to = w->word + w->n;
         to[0] = copies ? 0 : (uint64_t)(uintptr_t)in->code->kernels[l->kernel].function;
         to[1] = (uint64_t)(copies ? bytes : r->blocks);
+        if (by_library(in, k)) {
+            to[0] = GN_CUDA_LIBRARY_CALL;
+            to[1] = gn_cuda_product_digest(in->choice[k].product);
+        }
         to[2] = (uint64_t)n;
         memcpy(to + 3, r->value, (size_t)n * sizeof *to);
         w->n += 3 + n;
@@ -425,6 +303,8 @@ void gn_cuda_instance_free(gn_cuda_instance *in)
     if (!in) return;
     keep_graph(in);
     release_all(in, in->held);
+    for (int k = 0; in->choice && k < in->host->artifact->n_launches; k++) gn_cuda_choice_end(&in->choice[k]);
+    gn_block_free(in->choice);
     gn_block_free(in->operands);
     gn_block_free(in->number);
     gn_block_free(in->ready);
@@ -434,22 +314,54 @@ void gn_cuda_instance_free(gn_cuda_instance *in)
 
 /* Running ----------------------------------------------------------------------------------------------------------- */
 
-static gn_status *launch(gn_cuda_instance *in, int k)
+static gn_status *launch_as(gn_cuda_instance *in, int k, bool library)
 {
     const gn_artifact *a = in->host->artifact;
     const gn_launch *l = &a->launches[k];
+    const gn_product *p = l->product;
     ready *r = &in->ready[k];
     gn_cuda_device *d = in->memory->device;
+    gn_status *s;
     if (l->kind == GN_LAUNCH_COPY) return gn_cuda_copy(d, r->value[0], r->value[1], in->host->ready[k].sym[0]);
     if (r->blocks == 0) return NULL;
-    const gn_cuda_code *c = &in->code->kernels[l->kernel];
-    return gn_status_annotate(gn_cuda_launch(d, c->function, r->blocks, c->threads, r->argument), "%s: launch %d, %s",
-                              a->name, k, l->name);
+    if (library) {
+        s = gn_cuda_product_run(in->choice[k].product, r->value[p->out], r->value[p->a], r->value[p->b],
+                                p->bias < 0 ? 0 : r->value[p->bias]);
+    } else {
+        const gn_cuda_code *c = &in->code->kernels[l->kernel];
+        s = gn_cuda_launch(d, c->function, r->blocks, c->threads, r->argument);
+    }
+    return gn_status_annotate(s, "%s: launch %d, %s", a->name, k, l->name);
+}
+
+static gn_status *launch(gn_cuda_instance *in, int k) { return launch_as(in, k, by_library(in, k)); }
+
+typedef struct form {
+    gn_cuda_instance *in;
+    int launch;
+} form;
+
+static gn_status *run_form(void *ctx, bool library)
+{
+    form *f = ctx;
+    return launch_as(f->in, f->launch, library);
+}
+
+/* The launch, which is a product that has not been chosen for: times both forms, and leaves what one makes. */
+static gn_status *choose(gn_cuda_instance *in, int k)
+{
+    const gn_launch *l = &in->host->artifact->launches[k];
+    int out = l->product->out;
+    form f = {in, k};
+    gn_cuda_forms forms = {run_form, &f, in->ready[k].value[out], in->host->plan.elems[l->buf[out]]};
+    return gn_cuda_choice_decide(in->code->library, in->memory->device, in->host, k, &forms, &in->choice[k]);
 }
 
 static gn_status *run_launches(gn_cuda_instance *in)
 {
-    for (int k = 0; k < in->host->artifact->n_launches; k++) GN_TRY(launch(in, k));
+    for (int k = 0; k < in->host->artifact->n_launches; k++)
+        GN_TRY(in->choice && in->choice[k].pending ? choose(in, k) : launch(in, k));
+    in->ran = true;
     return NULL;
 }
 
@@ -500,7 +412,7 @@ gn_status *gn_cuda_instance_run(gn_cuda_instance *in)
 {
     if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
     if (in->code->whole) return launch_whole(in);
-    if (!in->replay) return run_launches(in);
+    if (!in->replay || (in->choice && !in->ran)) return run_launches(in);
     if (!in->graph || in->stale) GN_TRY(find_graph(in));
     return gn_cuda_graph_run(in->graph);
 }
@@ -511,13 +423,25 @@ gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns)
     if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
     for (int k = 0; k < in->host->artifact->n_launches; k++) {
         float ms = 0;
+        if (in->choice && in->choice[k].pending) {
+            GN_TRY(choose(in, k));
+            const gn_cuda_verdict *v = &in->choice[k].verdict;
+            ns[k] += (int64_t)((v->library ? v->library_us : v->kernel_us) * 1e3);
+            continue;
+        }
         GN_TRY(gn_cuda_mark(d, 0));
         GN_TRY(in->code->whole ? launch_phase(in, k) : launch(in, k));
         GN_TRY(gn_cuda_mark(d, 1));
         GN_TRY(gn_cuda_between(d, &ms));
         ns[k] += (int64_t)((double)ms * 1e6);
     }
+    in->ran = true;
     return NULL;
+}
+
+const char *gn_cuda_instance_form(gn_cuda_instance *in, int launch)
+{
+    return in->choice ? gn_cuda_choice_text(&in->choice[launch]) : NULL;
 }
 
 /* As a remote ------------------------------------------------------------------------------------------------------- */
@@ -539,6 +463,7 @@ static gn_status *wait_attached(void *attached)
 }
 static void replay(void *attached) { gn_cuda_instance_replay(attached, true); }
 static gn_status *time_attached(void *attached, int64_t *ns) { return gn_cuda_instance_time(attached, ns); }
+static const char *form_of(void *attached, int launch) { return gn_cuda_instance_form(attached, launch); }
 static gn_status *push(gn_remote *r, const void *host)
 {
     return gn_cuda_memory_push((gn_cuda_memory *)(void *)r, host);
@@ -551,8 +476,8 @@ static gn_status *hold(gn_remote *r, const void *host, int64_t bytes, const char
 }
 static void drop(gn_remote *r, const void *host) { gn_cuda_memory_drop((gn_cuda_memory *)(void *)r, host); }
 
-static const gn_remote on_device = {attach,        detach, run_attached, wait_attached, replay,
-                                    time_attached, push,   fetch,        hold,          drop};
+static const gn_remote on_device = {attach, detach, run_attached, wait_attached, replay, time_attached,
+                                    push,   fetch,  hold,         drop,          form_of};
 
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m)
 {

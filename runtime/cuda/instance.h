@@ -9,7 +9,7 @@
 #ifndef GN_RUNTIME_CUDA_INSTANCE_H
 #define GN_RUNTIME_CUDA_INSTANCE_H
 
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/choose.h"
 #include "runtime/exec.h"
 
 /* Memory ------------------------------------------------------------------------------------------------------------ */
@@ -55,6 +55,7 @@ typedef struct gn_cuda_whole_code {
 typedef struct gn_cuda_program {     /* an artifact's remote_code */
     const gn_cuda_code *kernels;     /* [n_code]; NULL where there is a whole */
     const gn_cuda_whole_code *whole; /* NULL: launch by launch */
+    const gn_cuda_library *library;  /* that may make products, launch by launch; NULL: kernels make all */
 } gn_cuda_program;
 
 typedef struct gn_cuda_instance gn_cuda_instance;
@@ -69,10 +70,14 @@ GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instanc
 /* Shadows that no other instance uses end with it: fetch states that were trained before. NULL is fine. */
 void gn_cuda_instance_free(gn_cuda_instance *in);
 
-/* With `replay` the first run is recorded, and that and every later one is one call of the driver.  A whole is one anyway. */
+/* With `replay` the first run is recorded, and that and every later one is one call of the driver.  A whole is one anyway.  Where the
+ * library may make products it is the second: in the first forms are chosen (choose.h), and the library loads its code. */
 void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay);
 /* Puts one run on the device's stream, and does not wait for it. */
 GN_NODISCARD gn_status *gn_cuda_instance_run(gn_cuda_instance *in);
+
+/* Of a launch that is a product: what makes it, for people; valid until the next call. NULL: there is nothing to choose. */
+const char *gn_cuda_instance_form(gn_cuda_instance *in, int launch);
 
 /* One run, launch by launch, each waited for; adds nanoseconds of the device to ns [n_launches of the artifact]. */
 GN_NODISCARD gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns);

@@ -9,6 +9,8 @@
 
 #include "runtime/cuda/device.h"
 
+enum { GN_CUDA_LIBRARY_CALL = 1 }; /* a call of a library: in the place of a function; of blocks, a digest of it */
+
 /* What a graph does, as words: for each node its function (0: a copy), blocks, number of values, and the values.  One block of
  * memory, which keeping it needs no more of. */
 typedef struct gn_cuda_work {

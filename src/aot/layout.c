@@ -9,7 +9,7 @@
 SIZE(gn_term, 16);
 SIZE(gn_sym, 32);
 SIZE(gn_slot, 72);
-SIZE(gn_launch, 96);
+SIZE(gn_launch, 104); /* without products, which are a device's */
 SIZE(gn_graph_slot, 48);
 SIZE(gn_size_check, 24);
 SIZE(gn_artifact, 96);

@@ -172,6 +172,15 @@ static const uint8_t *access_of(gn_arena *a, const low_launch *l)
     return access;
 }
 
+static const gn_product *product_of(gn_arena *a, const low_product *p)
+{
+    gn_product *out = GN_NEW(a, gn_product);
+    if (!p) return NULL;
+    *out =
+        (gn_product){p->out, p->a, p->b, p->bias, p->relu, p->cols, p->depth, p->a_row, p->a_term, p->b_term, p->b_col};
+    return out;
+}
+
 static gn_status *make_launches(assembler *z)
 {
     const lowered *low = z->low;
@@ -190,6 +199,7 @@ static gn_status *make_launches(assembler *z)
         to->n_buf = (int)f->buffers.n;
         to->buf = f->buffers.p;
         to->access = access_of(z->arena, f);
+        to->product = product_of(z->arena, f->product);
         to->n_sym = (int)f->syms.n;
         to->sym = GN_NEW_N(z->arena, int, f->syms.n + 1);
         for (uint32_t k = 0; k < f->syms.n; k++) GN_TRY(symbol(z, f->syms.p[k], &to->sym[k]));

@@ -71,13 +71,18 @@ static void choose_whole(builder *z, const gn_compile_options *o, gn_unit *u)
 {
     const gn_cuda_info *gpu = z->opt.target ? gn_cuda_device_about(z->opt.target->device) : NULL;
     if (!o->limits || !o->limits->shared_bytes) return;
+    gn_products way = gn_products_way(z->opt.products, z->opt.mode, o->pass.without.decisions);
+    bool library = way == GN_PRODUCTS_LIBRARY && gn_has_products(u->code);
     gn_whole_choose(z->arena, u->code,
                     &(gn_whole_rule){.folded = u->one_region,
                                      .cooperative = !gpu || gpu->cooperative,
                                      .multiprocessors = gpu ? gpu->multiprocessors : 0,
                                      .off = o->pass.without.decisions,
+                                     .library = library,
                                      .n_hints = o->n_hints,
                                      .hints = o->hints});
+    if (way == GN_PRODUCTS_TIMED && !gpu)
+        gn_products_estimate(z->arena, u->code, z->opt.precision, o->n_hints, o->hints);
 }
 
 /* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
@@ -127,7 +132,9 @@ gn_status *gn_build_code(gn_arena *a, const gn_build_options *opt, gn_build *b)
     int n = gn_build_programs(b, all);
     gn_compile_options o = options_of(&z, GN_UNIT_EVAL, false);
     o.code.off = opt->without.decisions;
-    if (opt->target) return gn_target_compile(opt->target, a, n, all, &o.code, &b->on_target, &b->code);
+    gn_products_rule products = {gn_products_way(opt->products, opt->mode, opt->without.decisions), opt->precision,
+                                 opt->cache};
+    if (opt->target) return gn_target_compile(opt->target, a, n, all, &o.code, &products, &b->on_target, &b->code);
     if (opt->objects) return gn_compile_objects(a, n, all, &o.code, &b->objects, &b->code);
     return gn_compile_code(a, n, all, &o.code, &b->image, &b->code);
 }

@@ -56,13 +56,14 @@ typedef struct gn_build_options {
     const char *cpu; /* that is compiled for; NULL: this one */
     const gn_limits *limits;           /* that schedules are made for; NULL: those of cpu */
     gn_precision precision;            /* of products of matrices; a CPU has one alone */
+    gn_products products;              /* who makes them on a device */
     int pass_limit;                    /* -1: all */
     gn_loss_rows train_rows, val_rows; /* of the training loss and of the validation loss */
     int threads;                       /* that compile; 0: as many as there are processors */
     gn_without without;                /* passes and decisions that are switched off */
     int n_hints;                       /* sizes to expect, for schedules */
     const low_hint *hints;
-    struct gn_cache *cache;        /* of compiled kernels (cache/cache.h); NULL: none */
+    struct gn_cache *cache;        /* of compiled kernels (cache/cache.h); NULL: none.  Outlives runs on a device */
     gn_target *target;             /* that is compiled for and run on; NULL: this processor */
     unsigned skip;                 /* bit set of gn_unit_id: not made at all */
     const gn_pick *pick[GN_UNITS]; /* NULL: as rules say */

@@ -28,6 +28,8 @@ typedef struct gn_compiled {
     gn_artifact *artifact;             /* its code is set by gn_compile_code */
     const struct gn_cuda_whole *whole; /* for a GPU: it is compiled to one kernel (whole.h); NULL: launch by launch */
     const char *whole_why;             /* why, or why not; NULL: nobody has asked */
+    const char *
+        *product_why; /* [n_launches] of products that a library has, where nothing can be timed; NULL: nobody asked */
     int set; /* programs of one set are always compiled together, those of an earlier one without later ones too */
     double pass_ms, lower_ms;
 } gn_compiled;

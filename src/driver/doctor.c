@@ -43,6 +43,14 @@ static void add_driver(gn_buf *out)
     gn_cuda_driver_close(d);
 }
 
+static void add_products(gn_buf *out)
+{
+    gn_buf text = {.arena = out->arena};
+    gn_status *s = gn_products_describe(&text);
+    add_lines(out, "CUDA products", s ? gn_status_message(s) : text.p);
+    gn_status_free(s);
+}
+
 void gn_doctor(gn_buf *out)
 {
     gn_buf compiler = {.arena = out->arena}, archs = {.arena = out->arena};
@@ -58,4 +66,5 @@ void gn_doctor(gn_buf *out)
               s ? gn_status_message(s) : gn_arena_printf(out->arena, "%s, for %s", compiler.p, archs.p));
     gn_status_free(s);
     add_driver(out);
+    add_products(out);
 }

@@ -71,6 +71,8 @@ static gn_status *overwrite(reuser *z, uint32_t l)
     int *place = GN_NEW_N(z->arena, int, f->buffers.n + 1);
     if (!find_places(z, l, place)) return NULL;
     f->kernel = kir_overwrite(z->arena, f->kernel, place);
+    if (f->product) f->why_kernel = "it overwrites what it reads";
+    f->product = NULL;
     uint32_t n = 0, all = f->buffers.n;
     int *was = GN_NEW_N(z->arena, int, all + 1);
     memcpy(was, f->buffers.p, sizeof *was * all);

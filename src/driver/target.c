@@ -81,6 +81,7 @@ void gn_target_close(gn_target *t)
     gn_cuda_memory_free(t->memory); /* with graphs that launch what modules hold */
     for (int k = 0; k < t->n_modules; k++) gn_cuda_module_free(t->modules[k]);
     gn_block_free(t->modules);
+    gn_cuda_blas_close(t->blas);
     gn_cuda_device_close(t->device);
     gn_cuda_driver_close(t->driver);
     if (t->has_lock) pthread_mutex_destroy(&t->lock);
@@ -135,13 +136,36 @@ static gn_status *load_each(gn_target *t, const gn_cuda_objects *o, gn_target_co
     return NULL;
 }
 
+/* cuBLASLt, when programs may first want it. */
+static void ask_for_blas(gn_target *t)
+{
+    if (t->asked_for_blas) return;
+    t->asked_for_blas = true;
+    gn_status *s = gn_cublaslt_open(&t->cublaslt);
+    if (!s) s = gn_cuda_blas_open(&t->cublaslt, t->device, &t->blas);
+    if (s) (void)snprintf(t->no_blas, sizeof t->no_blas, "%s", gn_status_message(s));
+    gn_status_free(s);
+}
+
 typedef struct program { /* in the arena */
     gn_cuda_program code;
     gn_cuda_code *kernels;
     gn_cuda_whole_code whole;
     int64_t *per_block;
     int object; /* of the whole; -1: launch by launch */
+    gn_cuda_library *library;
 } program;
+
+/* Products are kernels where there is no library, unless it was asked for. */
+static gn_status *give_library(gn_target *t, program *p)
+{
+    if (!p->library) return NULL;
+    ask_for_blas(t);
+    if (!t->blas && p->library->always) GN_FAIL(GN_ERR_BACKEND, "%s", t->no_blas);
+    p->library->blas = t->blas;
+    if (t->blas) p->code.library = p->library;
+    return NULL;
+}
 
 /* Of the program's kernels; of one that is one kernel, from entry 0 of its object, and its phases from those after it. */
 static gn_status *make_program(gn_target *t, const gn_compiled *c, const gn_cuda_place *place,
@@ -152,7 +176,7 @@ static gn_status *make_program(gn_target *t, const gn_compiled *c, const gn_cuda
     c->artifact->remote_code = &out->code;
     out->code = out->object < 0 ? (gn_cuda_program){.kernels = out->kernels} : (gn_cuda_program){.whole = w};
     for (int k = 0; k < c->n_kernels && out->object < 0; k++) out->kernels[k] = code[place[k].object][place[k].kernel];
-    if (out->object < 0) return NULL;
+    if (out->object < 0) return give_library(t, out);
     const gn_cuda_code *entry = code[out->object];
     for (int k = 0; k < c->artifact->n_launches; k++) out->per_block[k] = entry[1 + k].per_block;
     *w = (gn_cuda_whole_code){.function = entry->function, .threads = entry->threads, .per_block = out->per_block};
@@ -160,7 +184,7 @@ static gn_status *make_program(gn_target *t, const gn_compiled *c, const gn_cuda
 }
 
 static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, gn_compiled *const *programs,
-                           gn_target_code *out)
+                           const gn_products_rule *products, gn_target_code *out)
 {
     gn_cuda_code **code = GN_NEW_N(a, gn_cuda_code *, o->n_objects + 1);
     program *of = GN_NEW_N(a, program, o->n_programs + 1);
@@ -172,6 +196,7 @@ static gn_status *load_all(gn_target *t, gn_arena *a, const gn_cuda_objects *o, 
     }
     for (int p = 0; p < o->n_programs; p++) {
         of[p].object = o->whole[p];
+        of[p].library = gn_products_of(a, programs[p], products);
         of[p].kernels = GN_NEW_N(a, gn_cuda_code, programs[p]->n_kernels + 1);
         of[p].per_block = GN_NEW_N(a, int64_t, programs[p]->artifact->n_launches + 1);
     }
@@ -200,8 +225,8 @@ void gn_target_unload(gn_target *t, gn_target_code *c)
 /* An arena that runs out of memory jumps: to here while there are objects to be freed, and not while the target is entered,
  * since what is taken of it is taken before. */
 static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
-                                   const gn_codegen_options *opt, gn_cuda_objects *objects, gn_target_code *out,
-                                   gn_code_report *report)
+                                   const gn_codegen_options *opt, const gn_products_rule *products,
+                                   gn_cuda_objects *objects, gn_target_code *out, gn_code_report *report)
 {
     jmp_buf oom, *before = a->oom;
     a->oom = &oom;
@@ -209,7 +234,7 @@ static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled
         setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", a->wanted)
                     : gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, objects, report);
     double t0 = gn_now_ms();
-    if (!s) s = load_all(t, a, objects, programs, out);
+    if (!s) s = load_all(t, a, objects, programs, products, out);
     a->oom = before;
     report->stats.load_ms = gn_now_ms() - t0;
     report->ms += report->stats.load_ms;
@@ -217,11 +242,12 @@ static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled
 }
 
 gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
-                             const gn_codegen_options *opt, gn_target_code *out, gn_code_report *report)
+                             const gn_codegen_options *opt, const gn_products_rule *products, gn_target_code *out,
+                             gn_code_report *report)
 {
     gn_cuda_objects objects = {0};
     *out = (gn_target_code){0};
-    gn_status *s = compile_and_load(t, a, n, programs, opt, &objects, out, report);
+    gn_status *s = compile_and_load(t, a, n, programs, opt, products, &objects, out, report);
     if (s) gn_target_unload(t, out);
     gn_cuda_objects_free(&objects);
     return s;

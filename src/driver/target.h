@@ -6,6 +6,7 @@
 #define GN_DRIVER_TARGET_H
 
 #include "driver/cuda.h"
+#include "driver/products.h"
 #include "runtime/cuda/instance.h"
 
 #include <pthread.h>
@@ -17,7 +18,11 @@ typedef struct gn_target {
     gn_cuda_device *device;
     gn_cuda_memory *memory;
     gn_remote *remote;
-    gn_cuda_maker maker; /* make NULL: NVRTC */
+    gn_cuda_maker maker;  /* make NULL: NVRTC */
+    gn_cublaslt cublaslt; /* looked for when products may be its own */
+    gn_cuda_blas *blas;   /* NULL: there is none, or nobody has asked */
+    bool asked_for_blas;
+    char no_blas[1024]; /* why there is none, once it was asked for */
     int n_modules, cap;
     gn_cuda_module **modules; /* code that was loaded; what is not unloaded stays until the target is closed */
     pthread_mutex_t lock;
@@ -49,9 +54,10 @@ void gn_target_enter(gn_target *t);
 void gn_target_leave(gn_target *t);
 
 /* Machine code for several programs at once, as gn_compile_code, loaded on the device; sets remote and remote_code of their
- * artifacts. */
+ * artifacts.  GN_ERR_BACKEND: cuBLASLt is to make products, and there is none. */
 GN_NODISCARD gn_status *gn_target_compile(gn_target *t, gn_arena *a, int n, gn_compiled *const *programs,
-                                          const gn_codegen_options *opt, gn_target_code *out, gn_code_report *report);
+                                          const gn_codegen_options *opt, const gn_products_rule *products,
+                                          gn_target_code *out, gn_code_report *report);
 void gn_target_unload(gn_target *t, gn_target_code *c); /* idempotent; nothing of it may run any more */
 
 #endif

@@ -102,6 +102,11 @@ static bool find_symbols(const gn_artifact *a, const gn_whole_rule *r, int64_t *
     return true;
 }
 
+bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hints, int64_t *value)
+{
+    return find_symbols(a, &(gn_whole_rule){.n_hints = n_hints, .hints = hints}, value);
+}
+
 /* Cost ---------------------------------------------------------------------------------------------------------------- */
 
 static double rounds(double blocks, double at_once) { return fmax(1, ceil(blocks / at_once)); }
@@ -160,6 +165,10 @@ void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)
     }
     if (!r->cooperative) {
         c->whole_why = "launch by launch: the device has no launches whose blocks can wait for each other";
+        return;
+    }
+    if (r->library) {
+        c->whole_why = "launch by launch: a library makes its products";
         return;
     }
     if (c->artifact->n_launches < 2) {

@@ -31,6 +31,7 @@
     X(PACK, "pack", "the right operand of a product is copied to where its panels lie in one piece")                   \
     X(TURN, "turn", "products with few columns give their lanes to the other operand")                                 \
     X(SHARE_TILES, "share-tiles", "blocks of lanes share tiles of products, where a machine has memory for that")      \
+    X(LIBRARY, "library-products", "a device's own library may make products, where that is asked for or faster")      \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
     X(SEGMENTS, "segments", "groups of lanes add up the parts of a row at once, where they are short")                 \
     X(SPLIT_ROWS, "split-rows", "rows of many edges are summed in parts, where groups of lanes each take a row")       \

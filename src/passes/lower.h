@@ -79,6 +79,15 @@ typedef struct low_pair {
     int in, out;
 } low_pair;
 
+/* What a launch makes, where that is what libraries of matrix products have too: buffer `out` has at i * cols + j the sum over
+ * s < depth of a(i, s) b(s, j), plus bias[j], and with `relu` at least 0, for every i below the launch's trip. */
+typedef struct low_product {
+    int out, a, b, bias; /* numbers of the kernel's buffers; bias -1: none */
+    bool relu;
+    int64_t cols, depth;
+    int64_t a_row, a_term, b_term, b_col; /* a(i, s) lies at i * a_row + s * a_term */
+} low_product;
+
 typedef struct low_launch {
     kir_kernel *kernel;  /* NULL: a copy from buffers[1] to buffers[0] */
     GN_VEC(int) buffers; /* low_buffer of each buffer of the kernel */
@@ -90,6 +99,9 @@ typedef struct low_launch {
     int region; /* index into the fusion's regions, for reports */
     /* A product that was asked for in less precision: what its operands are rounded to, or why they are not; else NULL. */
     const char *rounded, *why_exact;
+    const low_product
+        *product; /* NULL: a kernel alone makes it; of a product of blocks of rows `why_kernel` says why */
+    const char *why_kernel;
     GN_VEC(low_pair) pairs; /* driver/reuse.c */
 } low_launch;
 

@@ -42,6 +42,8 @@ void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id
 /* lower_block.c: tiles that lanes share, where the schedule gives them a depth. */
 /* `product`: what the tile holds in the end, the product, or the sum of the two. */
 void low_gemm_block(lower *L, gir_id product, int products, const factors *f, int64_t n);
+/* lower_product.c: is what low_gemm_block made, with the same arguments, what libraries have? */
+void low_note_product(lower *L, gir_id product, int products, const factors *f, int64_t n);
 void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int part); /* partial products alone */
 
 #endif

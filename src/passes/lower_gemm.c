@@ -234,6 +234,7 @@ void low_gemm(lower *L)
     const gir_type *t = gir_type_of(L->p, g.product);
     if (L->sched.block_depth) {
         low_gemm_block(L, g.product, g.products, g.f, g.n);
+        low_note_product(L, g.product, g.products, g.f, g.n);
         return;
     }
     find_sums(L, &g);

@@ -93,6 +93,27 @@ EXPORT void fake_devices(int n, unsigned long long bytes)
 EXPORT void fake_cooperates(int does);
 EXPORT void fake_cooperates(int does) { fake.cooperative = does; }
 
+EXPORT void fake_costs(double launch_ms, double call_ms);
+EXPORT void fake_costs(double launch_ms, double call_ms)
+{
+    fake.cost[LAUNCH] = launch_ms;
+    fake.cost[CALL] = call_ms;
+}
+
+/* For other libraries ----------------------------------------------------------------------------------------------- */
+
+EXPORT int fake_current(void);
+EXPORT int fake_current(void) { return fake.pushed; }
+
+EXPORT int fake_within(unsigned long long p, unsigned long long bytes);
+EXPORT int fake_within(unsigned long long p, unsigned long long bytes)
+{
+    return fake_lies_within((const void *)(uintptr_t)p, (size_t)bytes);
+}
+
+EXPORT void fake_misuse(const char *what);
+EXPORT void fake_misuse(const char *what) { fake_note(what); }
+
 int fake_ordered(const char *function)
 {
     calls++;

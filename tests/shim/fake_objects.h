@@ -38,7 +38,8 @@ typedef struct fake_object {
     size_t bytes;
     fake_node *nodes; /* GRAPH, EXEC */
     int n;
-    bool recording; /* STREAM */
+    bool recording;  /* STREAM */
+    double at_clock; /* EVENT */
     struct fake_object *graph;
     struct fake_object *module; /* FUNCTION */
     fake_image image;           /* MODULE, FUNCTION */
@@ -46,7 +47,8 @@ typedef struct fake_object {
 } fake_object;
 
 struct fake_node { /* of a graph */
-    enum { COPY, LAUNCH } what;
+    enum { COPY, LAUNCH, CALL } what;
+    int (*call)(const void *values); /* of another library */
     void *to;
     const void *from;
     size_t bytes;
@@ -62,6 +64,7 @@ typedef struct fake_state {
     int devices, contexts, pushed; /* contexts that are held; how often one was made current */
     size_t total, used;            /* bytes of a device */
     int cooperative;               /* its blocks can wait for each other */
+    double clock, cost[3];         /* milliseconds of all work so far; of a node of each kind */
 } fake_state;
 extern fake_state fake;
 

@@ -8,8 +8,11 @@
 
 static int run(const fake_node *w)
 {
+    fake.clock += fake.cost[w->what];
     if (w->what == COPY) {
         memcpy(w->to, w->from, w->bytes);
+    } else if (w->what == CALL) {
+        return w->call(w->value);
     } else {
         const fake_image *m = &w->function->image;
         return m->launch(m->code, w->function->kernel, w->blocks, w->threads, w->together, w->value);
@@ -35,6 +38,15 @@ static int copy(void *to, const void *from, size_t n, void *stream, bool device_
         return INVALID_VALUE;
     }
     return put(stream, &(fake_node){.what = COPY, .to = to, .from = from, .bytes = n});
+}
+
+EXPORT int fake_call(void *stream, int (*run)(const void *), const void *values, int n);
+EXPORT int fake_call(void *stream, int (*call)(const void *), const void *values, int n)
+{
+    fake_node w = {.what = CALL, .call = call, .n = n};
+    if (n > (int)(sizeof w.value / sizeof *w.value)) return INVALID_VALUE;
+    memcpy(w.value, values, (size_t)n * sizeof *w.value);
+    return put(stream, &w);
 }
 
 API(cuMemcpyHtoDAsync_v2, uint64_t to, const void *from, size_t n, void *stream)
@@ -91,7 +103,7 @@ API(cuStreamSynchronize, void *stream)
     return wait_for(fake_find(stream, STREAM, "a stream that is none"));
 }
 
-/* Events: work is over at once, so they have nothing to tell. */
+/* Events: work is over at once; they tell what it is said to cost (fake_costs). */
 API(cuEventCreate, void **event, unsigned flags)
 {
     (void)flags;
@@ -113,8 +125,9 @@ API(cuEventRecord, void *event, void *stream)
 {
     ENTER();
     IN_CONTEXT();
-    bool there = fake_find(event, EVENT, "an event that is none") && fake_find(stream, STREAM, "a stream that is none");
-    return there ? OK : INVALID_HANDLE;
+    fake_object *e = fake_find(event, EVENT, "an event that is none");
+    if (e) e->at_clock = fake.clock;
+    return e && fake_find(stream, STREAM, "a stream that is none") ? OK : INVALID_HANDLE;
 }
 
 API(cuEventSynchronize, void *event)
@@ -128,9 +141,12 @@ API(cuEventElapsedTime, float *ms, void *begin, void *end)
 {
     ENTER();
     IN_CONTEXT();
+    fake_object *from = fake_find(begin, EVENT, "an event that is none"),
+                *to = fake_find(end, EVENT, "an event that is none");
     *ms = 1;
-    bool there = fake_find(begin, EVENT, "an event that is none") && fake_find(end, EVENT, "an event that is none");
-    return there ? OK : INVALID_HANDLE;
+    if (!from || !to) return INVALID_HANDLE;
+    if (fake.cost[LAUNCH] > 0) *ms = (float)(to->at_clock - from->at_clock);
+    return OK;
 }
 
 static int launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
@@ -228,7 +244,8 @@ API(cuGraphExecUpdate_v2, void *exec, void *graph, void *info)
     if (!g || !e) return INVALID_HANDLE;
     bool same = g->n == e->n;
     for (int k = 0; same && k < g->n; k++)
-        same = g->nodes[k].what == e->nodes[k].what && g->nodes[k].function == e->nodes[k].function;
+        same = g->nodes[k].what == e->nodes[k].what && g->nodes[k].function == e->nodes[k].function &&
+               g->nodes[k].call == e->nodes[k].call;
     if (same) take_nodes(e, g);
     return same ? OK : GRAPH_UPDATE_FAILURE;
 }

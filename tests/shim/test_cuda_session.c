@@ -335,12 +335,14 @@ START_TEST(memory_of_the_arena)
     succeeds(gn_session_new(&a, &so, &session));
     int n = gn_build_programs(&session->build, all), failed = 0, before = w.alive ? w.alive() : 0;
     gn_codegen_options o = {.threads = 1, .cache = cache};
-    succeeds(gn_target_compile(t.target, &a, n, all, &o, &code, &r)); /* kernels are in the cache from here on */
+    gn_products_rule kernels = {.way = GN_PRODUCTS_KERNEL};
+    succeeds(
+        gn_target_compile(t.target, &a, n, all, &o, &kernels, &code, &r)); /* kernels are in the cache from here on */
     gn_target_unload(t.target, &code);
     bool over = false;
     for (size_t left = 0; !over; left += 16) {
         scarce_arena(&scarce, left);
-        gn_status *s = gn_target_compile(t.target, &scarce, n, all, &o, &code, &r);
+        gn_status *s = gn_target_compile(t.target, &scarce, n, all, &o, &kernels, &code, &r);
         over = !s;
         failed += !over;
         if (s) ck_assert_msg(gn_status_code(s) == GN_ERR_NOMEM, "%s", gn_status_message(s));

@@ -1,121 +1,46 @@
 #include "codegen/cuda/nvrtc.h"
 
+#include "base/library.h"
+
 #include <dlfcn.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const int versions[] = {13, 12};
-enum { VERSIONS = sizeof versions / sizeof *versions };
-
-/* Finding ------------------------------------------------------------------------------------------------------------- */
-
-typedef struct search {
-    gn_nvrtc *out;
-    char tried[1600];
-    size_t n;
-} search;
-
-static void note(search *s, const char *path, const char *why)
-{
-    int n = snprintf(s->tried + s->n, sizeof s->tried - s->n, "\n  %s%s%s", path, why ? ": " : "", why ? why : "");
-    if (n > 0) s->n += (size_t)n < sizeof s->tried - s->n ? (size_t)n : sizeof s->tried - s->n - 1;
-}
-
 /* All symbols, or which is missing. */
-static const char *bind(gn_nvrtc *n)
+static const char *bind(void *ctx, void *library)
 {
+    gn_nvrtc *n = ctx;
     void *at;
+    n->library = library;
 #define NV(name, types)                                                                                                \
-    if (!(at = dlsym(n->library, "nvrtc" #name))) return "no symbol nvrtc" #name;                                      \
+    if (!(at = dlsym(library, "nvrtc" #name))) return "no symbol nvrtc" #name;                                         \
     memcpy(&n->name, &at, sizeof at);
 #include "codegen/cuda/nvrtc.def"
 #undef NV
-    if (!(at = dlsym(n->library, "nvrtcGetErrorString"))) return "no symbol nvrtcGetErrorString";
+    if (!(at = dlsym(library, "nvrtcGetErrorString"))) return "no symbol nvrtcGetErrorString";
     memcpy(&n->error_string, &at, sizeof at);
     if (n->Version(&n->major, &n->minor)) return "nvrtcVersion fails";
     return n->major < 12 ? "older than 12" : NULL;
 }
 
-/* Never unloaded: it keeps threads and handlers of its own. */
-static bool try_path(search *s, const char *path)
-{
-    gn_nvrtc *n = s->out;
-    *n = (gn_nvrtc){.library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)};
-    if (!n->library) {
-        note(s, path, NULL);
-        return false;
-    }
-    snprintf(n->path, sizeof n->path, "%s", path);
-    const char *why = bind(n);
-    if (!why) return true;
-    note(s, path, why);
-    dlclose(n->library);
-    return false;
-}
-
-static bool try_pattern(search *s, const char *pattern)
-{
-    glob_t g;
-    bool found = false;
-    if (glob(pattern, 0, NULL, &g)) {
-        note(s, pattern, NULL);
-        return false;
-    }
-    for (size_t k = g.gl_pathc; k-- > 0 && !found;) found = try_path(s, g.gl_pathv[k]);
-    globfree(&g);
-    return found;
-}
-
-static bool try_folder(search *s, const char *folder)
-{
-    static const char *const inside[] = {"lib64", "lib", "targets/x86_64-linux/lib"};
-    char path[512];
-    for (size_t k = 0; folder && *folder && k < sizeof inside / sizeof *inside; k++)
-        for (int v = 0; v < VERSIONS; v++) {
-            snprintf(path, sizeof path, "%s/%s/libnvrtc.so.%d", folder, inside[k], versions[v]);
-            if (try_path(s, path)) return true;
-        }
-    return false;
-}
-
-/* The wheel nvidia-cuda-nvrtc puts it among Python's packages. */
-static bool try_wheels(search *s)
-{
-    static const char *const inside[] = {"cuda_nvrtc/lib", "cu13/lib", "cu12/lib"};
-    const char *venv = getenv("VIRTUAL_ENV");
-    char path[512];
-    for (size_t k = 0; venv && *venv && k < sizeof inside / sizeof *inside; k++) {
-        snprintf(path, sizeof path, "%s/lib/python3*/site-packages/nvidia/%s/libnvrtc.so.1[23]", venv, inside[k]);
-        if (try_pattern(s, path)) return true;
-    }
-    return false;
-}
-
-static bool try_all(search *s)
-{
-    char name[32];
-    if (try_folder(s, getenv("CUDA_HOME")) || try_folder(s, getenv("CUDA_PATH"))) return true;
-    for (int v = 0; v < VERSIONS; v++) {
-        snprintf(name, sizeof name, "libnvrtc.so.%d", versions[v]);
-        if (try_path(s, name)) return true;
-    }
-    return try_folder(s, "/usr/local/cuda") || try_folder(s, "/opt/cuda") || try_wheels(s);
-}
-
 gn_status *gn_nvrtc_open(gn_nvrtc *out)
 {
-    search s = {.out = out};
-    const char *named = getenv("GNNC_NVRTC");
-    bool found = named && *named ? try_path(&s, named) : try_all(&s);
-    if (found) return NULL;
-    const char *why = named && *named ? dlerror() : NULL;
-    GN_FAIL(
-        GN_ERR_BACKEND,
-        "no NVRTC, which CUDA code is compiled with; looked for:%s\n%s%s%sit comes with the CUDA toolkit 12 or 13, or "
-        "from PyPI: pip install nvidia-cuda-nvrtc; GNNC_NVRTC=FILE names it",
-        s.tried, why ? "  " : "", why ? why : "", why ? "\n" : "");
+    gn_library found;
+    gn_library_wish wish = {.variable = "GNNC_NVRTC",
+                            .name = "libnvrtc.so",
+                            .version = {13, 12},
+                            .wheel = "cuda_nvrtc",
+                            .why_not = bind,
+                            .ctx = out};
+    *out = (gn_nvrtc){0};
+    bool there = gn_library_find(&wish, &found);
+    memcpy(out->path, found.path, sizeof out->path);
+    if (there) return NULL;
+    GN_FAIL(GN_ERR_BACKEND,
+            "no NVRTC, which CUDA code is compiled with; looked for:%s\nit comes with the CUDA toolkit 12 or 13, or "
+            "from PyPI: pip install nvidia-cuda-nvrtc; GNNC_NVRTC=FILE names it",
+            found.tried);
 }
 
 /* Compiling ----------------------------------------------------------------------------------------------------------- */

@@ -15,9 +15,8 @@ typedef struct gn_nvrtc {
     const char *(*error_string)(int);
 } gn_nvrtc;
 
-/* The first that loads of: $GNNC_NVRTC (a file; nothing else is tried then), $CUDA_HOME and $CUDA_PATH, what the dynamic
- * loader finds as libnvrtc.so.13 and .12, /usr/local/cuda, /opt/cuda, and Python wheels beside the python3 of $VIRTUAL_ENV.
- * GN_ERR_BACKEND names what was tried and how to get it.  The library stays in memory. Thread-safe. */
+/* $GNNC_NVRTC, or what is found in the usual places (base/library.h).  GN_ERR_BACKEND names what was tried and how to get
+ * it.  The library stays in memory. Thread-safe. */
 GN_NODISCARD gn_status *gn_nvrtc_open(gn_nvrtc *out);
 
 /* Can it make code for sm_<arch>? */
