@@ -53,6 +53,7 @@ typedef struct gn_cublaslt_found { /* cublasLtMatmulHeuristicResult_t */
     X(F32, CUDA_R_32F, 0)                                                                                              \
     X(COMPUTE_F32, CUBLAS_COMPUTE_32F, 68)                                                                             \
     X(COMPUTE_TF32, CUBLAS_COMPUTE_32F_FAST_TF32, 77)                                                                  \
+    X(COMPUTE_BF16, CUBLAS_COMPUTE_32F_FAST_16BF, 75)                                                                  \
     X(DESC_TRANSA, CUBLASLT_MATMUL_DESC_TRANSA, 3)                                                                     \
     X(DESC_TRANSB, CUBLASLT_MATMUL_DESC_TRANSB, 4)                                                                     \
     X(DESC_EPILOGUE, CUBLASLT_MATMUL_DESC_EPILOGUE, 7)                                                                 \

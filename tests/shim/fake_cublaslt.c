@@ -148,7 +148,8 @@ API(int, cublasLtMatmulDescCreate, void **desc, int compute, int scale)
 {
     ENTER();
     if (scale != GN_CUBLASLT_F32) return wrong("a scale that is not float32");
-    if (compute != GN_CUBLASLT_COMPUTE_F32 && compute != GN_CUBLASLT_COMPUTE_TF32)
+    if (compute != GN_CUBLASLT_COMPUTE_F32 && compute != GN_CUBLASLT_COMPUTE_TF32 &&
+        compute != GN_CUBLASLT_COMPUTE_BF16)
         return wrong("a product of no precision");
     int e = make(DESC, desc);
     ((object *)*desc)->compute = compute;
@@ -264,12 +265,13 @@ API(int, cublasLtMatmulAlgoGetHeuristic, void *handle, void *desc, void *a, void
     return OK;
 }
 
-static float rounded(float x, bool tf32)
+/* To so many bits fewer. */
+static float rounded(float x, int less)
 {
     uint32_t bits;
-    if (!tf32) return x;
+    if (!less) return x;
     memcpy(&bits, &x, sizeof bits);
-    bits = (bits + 0x1000) & 0xffffe000u;
+    bits = (bits + (1u << (less - 1))) >> less << less;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
@@ -280,7 +282,7 @@ static int run(const void *values)
     const float *a = (const float *)(uintptr_t)w->a, *b = (const float *)(uintptr_t)w->b,
                 *bias = (const float *)(uintptr_t)w->bias;
     float *d = (float *)(uintptr_t)w->d;
-    bool tf32 = w->compute == GN_CUBLASLT_COMPUTE_TF32;
+    int less = w->compute == GN_CUBLASLT_COMPUTE_TF32 ? 13 : w->compute == GN_CUBLASLT_COMPUTE_BF16 ? 16 : 0;
     products++;
     if (w->workspace) memset((void *)(uintptr_t)w->workspace, 0xEE, WORKSPACE);
     for (int64_t j = 0; j < w->n; j++)
@@ -289,7 +291,7 @@ static int run(const void *values)
             for (int64_t s = w->k; s-- > 0;) {
                 float x = a[w->turned_a ? s + i * w->lda : i + s * w->lda];
                 float y = b[w->turned_b ? j + s * w->ldb : s + j * w->ldb];
-                sum = fmaf(rounded(x, tf32), rounded(y, tf32), sum);
+                sum = fmaf(rounded(x, less), rounded(y, less), sum);
             }
             if (w->epilogue & GN_CUBLASLT_EPILOGUE_BIAS) sum += bias[i];
             if (w->epilogue & GN_CUBLASLT_EPILOGUE_RELU && !(sum > 0)) sum = 0;
