@@ -85,6 +85,12 @@ static gn_status *check_slot(const gn_artifact *a, int k)
     return NULL;
 }
 
+static int root_of(const gn_artifact *a, int slot)
+{
+    while (a->slots[slot].kind == GN_SLOT_ALIAS) slot = a->slots[slot].alias;
+    return slot;
+}
+
 /* Strides are read as those of row-major matrices, one of them turned: where its elements lie instances check against sizes. */
 static gn_status *check_product(const gn_artifact *a, int k)
 {
@@ -97,7 +103,7 @@ static gn_status *check_product(const gn_artifact *a, int k)
               (p->a_row == 1 || p->a_term == 1) && (p->b_term == 1 || p->b_col == 1);
     if (!of) BAD("artifact %s: launch %d is a product whose sizes are none", a->name, k);
     for (int b = 0; b < l->n_buf; b++)
-        if (b == p->out ? !l->access || l->access[b] != GN_WRITES : l->buf[b] == l->buf[p->out])
+        if (b == p->out ? !l->access || l->access[b] != GN_WRITES : root_of(a, l->buf[b]) == root_of(a, l->buf[p->out]))
             BAD("artifact %s: launch %d is a product that is not only written", a->name, k);
     return NULL;
 }

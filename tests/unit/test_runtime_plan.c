@@ -200,6 +200,56 @@ static void sane(void)
     ok(gn_artifact_check(&art));
 }
 
+/* The first of its launches is a product. */
+static gn_product product;
+static uint8_t access_of_product[] = {GN_WRITES, GN_READS, GN_READS};
+
+static void sane_product(void)
+{
+    static const int slot[] = {0, 1, 2};
+    begin(1);
+    temp(10, 0, 0);
+    temp(15, 0, 0);
+    temp(6, 0, 0);
+    alias(0);
+    memcpy(operands[0], slot, sizeof slot);
+    memcpy(access_of_product, (const uint8_t[]){GN_WRITES, GN_READS, GN_READS}, 3);
+    product = (gn_product){
+        .a = 1, .b = 2, .bias = -1, .cols = 2, .depth = 3, .a_row = 3, .a_term = 1, .b_term = 2, .b_col = 1};
+    launches[0].n_buf = 3;
+    launches[0].access = access_of_product;
+    launches[0].parallel = true;
+    launches[0].trip = (gn_term){5, -1, 0};
+    launches[0].step = 1;
+    launches[0].product = &product;
+    ok(gn_artifact_check(&art));
+}
+
+#define NO_PRODUCT(change, words)                                                                                      \
+    do {                                                                                                               \
+        sane_product();                                                                                                \
+        change;                                                                                                        \
+        refused(gn_artifact_check(&art), GN_ERR_INTERNAL, words);                                                      \
+    } while (0)
+
+START_TEST(malformed_products)
+{
+    NO_PRODUCT(product.out = 3, "launch 0 is a product of buffers that it does not have");
+    NO_PRODUCT(product.a = -1, "launch 0 is a product of buffers that it does not have");
+    NO_PRODUCT(product.b = 3, "launch 0 is a product of buffers that it does not have");
+    NO_PRODUCT(product.bias = 3, "launch 0 is a product of buffers that it does not have");
+    NO_PRODUCT(launches[0].parallel = false, "launch 0 is a product of buffers that it does not have");
+    NO_PRODUCT(product.cols = 0, "launch 0 is a product whose sizes are none");
+    NO_PRODUCT(product.depth = -1, "launch 0 is a product whose sizes are none");
+    NO_PRODUCT(product.a_term = 2, "launch 0 is a product whose sizes are none");
+    NO_PRODUCT(product.b_col = 0, "launch 0 is a product whose sizes are none");
+    NO_PRODUCT(access_of_product[0] = GN_READS | GN_WRITES, "launch 0 is a product that is not only written");
+    NO_PRODUCT(launches[0].access = NULL, "launch 0 is a product that is not only written");
+    NO_PRODUCT(operands[0][2] = 0, "launch 0 is a product that is not only written");
+    NO_PRODUCT(operands[0][1] = 3, "launch 0 is a product that is not only written");
+}
+END_TEST
+
 #define BROKEN(change, words)                                                                                          \
     do {                                                                                                               \
         sane();                                                                                                        \
@@ -240,4 +290,4 @@ START_TEST(malformed_artifacts)
 END_TEST
 
 RUN_SUITE("runtime plan", random_lifetimes, training_chains, aliases_live_as_long_as_they_are_used,
-          sizes_follow_the_symbols, malformed_artifacts)
+          sizes_follow_the_symbols, malformed_artifacts, malformed_products)
