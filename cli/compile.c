@@ -53,7 +53,8 @@ static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, const char 
         for (int k = 0; k < n; k++) programs[k] = u[k].code;
         return gn_cli_emit_cuda(cli, n, programs, what, out);
     } else {
-        return gn_build_emit(&s->build, s->opt.mode, (gn_stage)(stage > GN_STAGE_OBJ ? GN_STAGE_OBJ : stage), out);
+        if (stage > GN_STAGE_OBJ) stage = GN_STAGE_OBJ;
+        return gn_build_emit(&s->build, s->opt.mode, s->opt.without.decisions, (gn_stage)stage, out);
     }
     return NULL;
 }

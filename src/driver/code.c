@@ -49,7 +49,9 @@ static gn_status *make_keys(job *j)
     int checks = j->opt->sanitize | j->opt->watch << 1;
     gn_buf_printf(&common, "gnnc %s code %.16s\ntarget ", GNNC_VERSION, gn_code_id);
     GN_TRY(gn_cpu_describe(j->opt->cpu, &common));
-    gn_buf_printf(&common, "\noptions level %d sanitize %d\n", j->opt->opt_level, checks);
+    gn_switches off = j->opt->off & GN_CODE_DECISIONS;
+    gn_buf_printf(&common, "\noptions level %d sanitize %d without %llx\n", j->opt->opt_level, checks,
+                  (unsigned long long)off);
     for (int k = 0; k < j->n; k++) {
         unsigned char digest[GN_SHA256_BYTES];
         char hex[GN_SHA256_HEX + 1];

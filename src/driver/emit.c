@@ -16,7 +16,7 @@ int gn_build_named(const gn_build *b, gn_named_program out[GN_BUILD_PROGRAMS])
     return n;
 }
 
-static gn_status *emit_code(const gn_named_program *u, int n, gn_mode mode, gn_emit what, gn_buf *out)
+static gn_status *emit_code(const gn_named_program *u, int n, const gn_codegen_options *o, gn_emit what, gn_buf *out)
 {
     int total = 0;
     for (int k = 0; k < n; k++) total += u[k].code->n_kernels;
@@ -24,12 +24,12 @@ static gn_status *emit_code(const gn_named_program *u, int n, gn_mode mode, gn_e
     total = 0;
     for (int k = 0; k < n; k++)
         for (int i = 0; i < u[k].code->n_kernels; i++) kernels[total++] = u[k].code->kernels[i];
-    gn_codegen_options o = {.opt_level = gn_modes[mode].eager ? 0 : 1};
-    return gn_cpu_emit(kernels, total, &o, what, out);
+    return gn_cpu_emit(kernels, total, o, what, out);
 }
 
-gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_stage stage, gn_buf *out)
+gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off, gn_stage stage, gn_buf *out)
 {
+    gn_codegen_options o = {.opt_level = gn_modes[mode].eager ? 0 : 1, .off = off};
     gn_named_program u[GN_BUILD_PROGRAMS];
     int n = gn_build_named(b, u);
     gn_buf_add(out, "");
@@ -41,8 +41,8 @@ gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_stage stage, gn_buf
         for (int k = 0; k < n; k++)
             for (int i = 0; i < u[k].code->n_kernels; i++) kir_print(u[k].code->kernels[i], out);
         return NULL;
-    case GN_STAGE_LLVM: return emit_code(u, n, mode, GN_EMIT_LLVM, out);
-    case GN_STAGE_ASM: return emit_code(u, n, mode, GN_EMIT_ASM, out);
-    default: return emit_code(u, n, mode, GN_EMIT_OBJ, out);
+    case GN_STAGE_LLVM: return emit_code(u, n, &o, GN_EMIT_LLVM, out);
+    case GN_STAGE_ASM: return emit_code(u, n, &o, GN_EMIT_ASM, out);
+    default: return emit_code(u, n, &o, GN_EMIT_OBJ, out);
     }
 }

@@ -103,6 +103,7 @@ typedef struct check_options {
     int cpus;                      /* how many of test_cpus; 0: all */
     uint32_t seed;
     bool sanitize, watch;
+    gn_switches off;
 } check_options;
 
 static inline int64_t trips(const kir_kernel *k, const int64_t *syms)
@@ -202,7 +203,7 @@ static inline void run_one(const kir_kernel *k, gn_kernel_fn fn, const kir_bound
 static inline gn_image *compiled(const kir_kernel *k, const char *cpu, const check_options *o, const char *text)
 {
     gn_image *image = NULL;
-    gn_codegen_options opt = {.opt_level = 1, .cpu = cpu, .sanitize = o->sanitize, .watch = o->watch};
+    gn_codegen_options opt = {.opt_level = 1, .cpu = cpu, .sanitize = o->sanitize, .watch = o->watch, .off = o->off};
     succeeded(gn_cpu_compile(&k, 1, &opt, &image, NULL), text);
     return image;
 }

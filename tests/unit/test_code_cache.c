@@ -105,20 +105,25 @@ START_TEST(options_are_in_the_key)
 {
     gn_cache *c = open_disk("c", NULL, 0);
     gn_codegen_options level = {.opt_level = 0}, checked = {.opt_level = 1, .sanitize = true},
-                       older = {.opt_level = 1, .cpu = "x86-64-v2"}, watched = {.opt_level = 1, .watch = true};
+                       older = {.opt_level = 1, .cpu = "x86-64-v2"}, watched = {.opt_level = 1, .watch = true},
+                       without = {.opt_level = 1, .off = (gn_switches)1 << GN_DO_DRAW_BITS};
     found(c, usual, 0, DISTINCT);
     found(c, level, 0, DISTINCT);
-    ck_assert_ptr_nonnull(strstr(heard, "two: options is 'level 0 sanitize 0', was 'level 1 sanitize 0'"));
+    ck_assert_ptr_nonnull(
+        strstr(heard, "two: options is 'level 0 sanitize 0 without 0', was 'level 1 sanitize 0 without 0'"));
     found(c, older, 0, DISTINCT);
     ck_assert_ptr_nonnull(strstr(heard, "cpu x86-64-v2"));
     found(c, checked, 0, DISTINCT);
     found(c, watched, 0, DISTINCT);
+    found(c, without, 0, DISTINCT);
     found(c, level, DISTINCT, 0);
     found(c, older, DISTINCT, 0);
     found(c, checked, DISTINCT, 0);
     found(c, watched, DISTINCT, 0);
-    gn_codegen_options threads = {.opt_level = 1, .threads = 1}; /* is not: code is the same */
+    gn_codegen_options threads = {.opt_level = 1, .threads = 1}; /* are not: code is the same */
+    gn_codegen_options order = {.opt_level = 1, .off = (gn_switches)1 << GN_DO_ORDER};
     found(c, threads, DISTINCT, 0);
+    found(c, order, DISTINCT, 0);
     gn_cache_free(c);
 }
 END_TEST

@@ -2,6 +2,7 @@
  * lengths, and in vector loops whose length is known when they run. */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
+#include "base/squares.h"
 #include "codegen_test.h"
 
 typedef struct op_case {
@@ -102,6 +103,15 @@ static const op_case cases[] = {
     {"%20 = random %10, %11 site 3", "i64", "f32", 0},
     {"%20 = random 77, %11 site 12345", "i64", "f32", 0},
     {"%20 = rngkey %10, %11", "i64", "i64", 0},
+    {"%13 = random %10, %11 site 3 %20 = fle 0.5, %13", "i64", "bool", 0},
+    {"%13 = random 77, %11 site 3 %20 = flt 0.3, %13", "i64", "bool", 0},
+    {"%13 = random %10, %11 site 3 %20 = fle %13, 0.6", "i64", "bool", 0},
+    {"%13 = random 77, %11 site 3 %20 = flt %13, 0.75 %14 = not %20", "i64", "bool", 0},
+    {"%13 = random %10, %11 site 3 %14 = fle 0.0, %13 %15 = flt %13, -0.5 %20 = or %14, %15", "i64", "bool", 0},
+    {"%13 = random %10, %11 site 3 %14 = flt %13, 1.0 %15 = fle 1.0, %13 %20 = select bool %15, %15, %14", "i64",
+     "bool", 0},
+    {"%13 = random %10, %11 site 3 %14 = fle 0.4, %13 %20 = select f32 %14, %13, -1.0", "i64", "f32", 0},
+    {"%13 = random %10, %11 site 3 %20 = feq %13, 0.5", "i64", "bool", 0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -269,6 +279,30 @@ START_TEST(random_of_flat)
 }
 END_TEST
 
+/* Bounds that are draws of the loop, or next to one: <= and < differ there alone. */
+static const char draws[] =
+    "kernel @draw (sym n, %%k: i64[1] read, %%o: u8[n * 4] write) {\n"
+    "  %%1 = load i64 %%k[0]\n"
+    "  for %%2 in 0 .. n step 1 vector none {\n"
+    "    %%3 = random %%1, %%2 site 7\n"
+    "    %%4 = fle %.9g, %%3 %%5 = flt %.9g, %%3 %%6 = fle %%3, %.9g %%7 = flt %%3, %.9g\n"
+    "    %%8 = imul %%2, 4 %%9 = iadd %%8, 1 %%10 = iadd %%8, 2 %%11 = iadd %%8, 3\n"
+    "    %%14 = cast i64 %%4 %%15 = cast i64 %%5 %%16 = cast i64 %%6 %%17 = cast i64 %%7\n"
+    "    store %%o[%%8], %%14 store %%o[%%9], %%15 store %%o[%%10], %%16 store %%o[%%11], %%17\n"
+    "  }\n}\n";
+
+START_TEST(draws_at_the_bound)
+{
+    int64_t key = 3;
+    float u = gn_draw_uniform(3, 7, (uint64_t)(_i / 3));
+    double p = (double)(_i % 3 == 0 ? u : nextafterf(u, _i % 3 == 1 ? -1 : 2));
+    check_options o = {.syms = {21}, .data = {&key}};
+    checked(gn_arena_printf(&arena, draws, p, p, p, p), &o);
+    o.off = (gn_switches)1 << GN_DO_DRAW_BITS;
+    checked(gn_arena_printf(&arena, draws, p, p, p, p), &o);
+}
+END_TEST
+
 int main(void)
 {
     TCase *serial = arena_case("serial", 300), *out = arena_case("written out", 300);
@@ -281,5 +315,6 @@ int main(void)
     tcase_add_loop_test(special, of_16_bits, 0, 4);
     tcase_add_loop_test(run_time, random_of_flat, 0, 5);
     tcase_add_loop_test(out, random_of_rows, 1, 40);
+    tcase_add_loop_test(special, draws_at_the_bound, 0, 9);
     return RUN_CASES("codegen ops", serial, out, run_time, special);
 }

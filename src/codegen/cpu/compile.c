@@ -53,7 +53,7 @@ static gn_status *build_one(job *j, gn_arena *a, LLVMModuleRef mod, int k, int n
 {
     char symbol[32];
     snprintf(symbol, sizeof symbol, "gn_kernel_%d", number);
-    const char *why = cg_kernel(a, mod, j->target, j->kernels[k], symbol, j->opt->sanitize, j->opt->watch);
+    const char *why = cg_kernel(a, mod, j->target, j->kernels[k], symbol, j->opt);
     if (why) GN_FAIL(GN_ERR_BACKEND, "kernel %s: the CPU back end has no %s", j->kernels[k]->name, why);
     return NULL;
 }

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/elem.h"
+#include "codegen/backend.h"
 #include "codegen/cpu/target.h"
 #include "ir/kir.h"
 
@@ -76,6 +77,7 @@ typedef struct cg {
     const kir_kernel *k;
     const cg_target *target;
     bool sanitize, watch;
+    gn_switches off;
     LLVMContextRef ctx;
     LLVMModuleRef mod;
     LLVMBuilderRef b;
@@ -95,11 +97,12 @@ typedef struct cg {
     cg_val mask;    /* kind NONE: every lane runs; INT without base, or VECTOR of bool */
     bool mask_tail; /* the mask is a prefix of the lanes that the end of a loop cuts */
     cg_reduce_loop reduce;
-    cg_val *val;     /* [instructions] */
-    cg_tile *tile;   /* [instructions] */
-    kir_id *loop_of; /* [instructions]: outermost vector loop around it, 0 = none */
-    bool *varies;    /* [instructions]: not the same in every chunk of the vector loop around it */
-    bool *written;   /* [buffers]: some instruction stores to it */
+    cg_val *val;        /* [instructions] */
+    LLVMValueRef *word; /* [instructions] RANDOM: the 32 bits that the value was made of, in as many lanes */
+    cg_tile *tile;      /* [instructions] */
+    kir_id *loop_of;    /* [instructions]: outermost vector loop around it, 0 = none */
+    bool *varies;       /* [instructions]: not the same in every chunk of the vector loop around it */
+    bool *written;      /* [buffers]: some instruction stores to it */
 } cg;
 
 void cg_fail(cg *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -107,7 +110,7 @@ void cg_fail(cg *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* kernel.c ----------------------------------------------------------------------------------------------------------- */
 /* Adds kernel `k` to the module as function `symbol`.  NULL, or why it cannot be emitted (in the arena). */
 const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k, const char *symbol,
-                      bool sanitize, bool watch);
+                      const gn_codegen_options *opt);
 
 /* supports.c --------------------------------------------------------------------------------------------------------- */
 /* Fills varies, loop_of and written; says what cannot be emitted, NULL when all can. */
@@ -118,7 +121,8 @@ void cg_block(cg *c, kir_id first);
 void cg_for(cg *c, kir_id loop);
 void cg_if(cg *c, kir_id inst);
 LLVMValueRef cg_any(cg *c, LLVMValueRef mask);
-int cg_copies(const cg *c, kir_id body); /* how many iterations of a short body to write one after another */
+int64_t cg_weight(const cg *c, kir_id body); /* about how many vector instructions; 1000 and more: not worth knowing */
+int cg_copies(const cg *c, kir_id body);     /* how many iterations of a short body to write one after another */
 int64_t cg_most_iterations(const cg *c, const kir_inst *loop); /* INT64_MAX: not known */
 int64_t cg_gcd(int64_t a, int64_t b);
 LLVMBasicBlockRef cg_new_block(cg *c, const char *name);
@@ -221,7 +225,9 @@ LLVMValueRef cg_pow(cg *c, gn_elem e, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef cg_libm(cg *c, const char *name, gn_elem e, LLVMValueRef *args, unsigned n); /* lane by lane */
 LLVMValueRef cg_poly(cg *c, LLVMValueRef x, const double *coef, int n);                   /* highest power first */
 LLVMValueRef cg_muladd(cg *c, LLVMValueRef a, LLVMValueRef b, LLVMValueRef d); /* fused where the target can */
-cg_val cg_random(cg *c, int64_t site, const cg_val *key, const cg_val *element);
+cg_val cg_random(cg *c, kir_id inst);
+bool cg_compares_draw(const cg *c, const kir_inst *in); /* FLT or FLE of a draw and a constant, as integers */
+cg_val cg_compare_draw(cg *c, const kir_inst *in);
 cg_val cg_rng_key(cg *c, const cg_val *seed, const cg_val *step);
 
 /* values.c: instructions without control flow */

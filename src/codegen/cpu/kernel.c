@@ -90,14 +90,15 @@ static void begin_function(cg *c, const char *symbol)
 }
 
 const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const kir_kernel *k, const char *symbol,
-                      bool sanitize, bool watch)
+                      const gn_codegen_options *opt)
 {
     cg *c = GN_NEW(a, cg);
     c->arena = a;
     c->k = k;
     c->target = t;
-    c->sanitize = sanitize;
-    c->watch = watch;
+    c->sanitize = opt->sanitize;
+    c->watch = opt->watch;
+    c->off = opt->off;
     c->mod = mod;
     c->ctx = LLVMGetModuleContext(mod);
     c->lanes = 1;
@@ -105,6 +106,7 @@ const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const 
     if (why) return why;
     init_types(c);
     c->val = GN_NEW_N(a, cg_val, k->insts.n);
+    c->word = GN_NEW_N(a, LLVMValueRef, k->insts.n);
     c->tile = GN_NEW_N(a, cg_tile, k->insts.n);
     c->b = LLVMCreateBuilderInContext(c->ctx);
     c->entry = LLVMCreateBuilderInContext(c->ctx);

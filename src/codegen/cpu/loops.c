@@ -43,8 +43,7 @@ LLVMValueRef cg_any(cg *c, LLVMValueRef mask)
 
 static int64_t known_factor(const cg_val *v) { return cg_gcd(v->v ? v->mult : 0, v->c); }
 
-/* About how many vector instructions a block becomes; 1000 and more: not worth knowing. */
-static int64_t weight(const cg *c, kir_id first)
+int64_t cg_weight(const cg *c, kir_id first)
 {
     int64_t sum = 0;
     for (kir_id i = first; i && sum < 1000; i = kir_at(c->k, i)->next) {
@@ -55,9 +54,9 @@ static int64_t weight(const cg *c, kir_id first)
             if (a->op != KIR_CONST || b->op != KIR_CONST || in->unit == KIR_SERIAL) return 1000;
             times = (b->imm - a->imm + in->imm - 1) / in->imm;
             if (in->unit == KIR_VECTOR) times = (times + c->target->lanes - 1) / c->target->lanes;
-            sum += times * weight(c, in->body);
+            sum += times * cg_weight(c, in->body);
         } else if (in->op == KIR_IF) {
-            sum += 4 + weight(c, in->body);
+            sum += 4 + cg_weight(c, in->body);
         } else if (in->op != KIR_CONST && in->op != KIR_SYM && in->op != KIR_TILE) {
             bool function = in->op == KIR_FPOW || (in->op >= KIR_EXP && in->op <= KIR_ERF) || in->op == KIR_RANDOM;
             sum += function ? 30 : 1;
@@ -68,7 +67,7 @@ static int64_t weight(const cg *c, kir_id first)
 
 int cg_copies(const cg *c, kir_id body)
 {
-    int64_t w = weight(c, body);
+    int64_t w = cg_weight(c, body);
     return w <= 8 ? 4 : w <= 20 ? 2 : 1;
 }
 

@@ -3,6 +3,8 @@
 #include "base/squares.h"
 #include "codegen/cpu/emit.h"
 
+#include <math.h>
+
 static LLVMValueRef low32(cg *c, LLVMValueRef x)
 {
     return LLVMBuildAnd(c->b, x, cg_const_i(LLVMTypeOf(x), 0xFFFFFFFFll), "");
@@ -70,12 +72,42 @@ static LLVMValueRef to_uniform(cg *c, LLVMValueRef bits)
     return LLVMBuildFMul(c->b, LLVMBuildSIToFP(c->b, w, f, ""), cg_const_f(f, 0x1p-24), "");
 }
 
-cg_val cg_random(cg *c, int64_t site, const cg_val *key, const cg_val *element)
+cg_val cg_random(cg *c, kir_id inst)
 {
+    const kir_inst *in = kir_at(c->k, inst);
+    const cg_val *key = &c->val[in->a], *element = &c->val[in->b];
     bool flat = cg_flat(key) && cg_flat(element);
-    LLVMValueRef k = draw_key(c, cg_flat(key) ? cg_scalar(c, key) : cg_as_vector(c, key), site);
+    LLVMValueRef k = draw_key(c, cg_flat(key) ? cg_scalar(c, key) : cg_as_vector(c, key), in->imm);
     LLVMValueRef e = flat ? cg_scalar(c, element) : cg_as_vector(c, element);
-    return cg_result(c, GN_F32, flat, to_uniform(c, words(c, k, e)));
+    c->word[inst] = words(c, k, e);
+    return cg_result(c, GN_F32, flat, to_uniform(c, c->word[inst]));
+}
+
+static bool is_draw(const cg *c, kir_id i) { return kir_at(c->k, i)->op == KIR_RANDOM; }
+static bool is_number(const cg *c, kir_id i)
+{
+    return kir_at(c->k, i)->op == KIR_CONST && !isnan(kir_at(c->k, i)->fimm);
+}
+
+bool cg_compares_draw(const cg *c, const kir_inst *in)
+{
+    if (!gn_is_on(c->off, GN_DO_DRAW_BITS)) return false;
+    return (is_draw(c, in->a) && is_number(c, in->b)) || (is_number(c, in->a) && is_draw(c, in->b));
+}
+
+/* A draw is (word >> 8) 2^-24, so p <= draw where word >= ceil(p 2^24) 2^8, and p < draw where word >= (floor(p 2^24) + 1) 2^8:
+ * exactly, and without the three instructions that make a float of the word.  What is left is one or the other, or neither. */
+cg_val cg_compare_draw(cg *c, const kir_inst *in)
+{
+    bool right = is_draw(c, in->b);
+    kir_id draw = right ? in->b : in->a;
+    double p = (double)(float)kir_at(c->k, right ? in->a : in->b)->fimm * 0x1p24;
+    double least = (in->op == KIR_FLE) == right ? ceil(p) : floor(p) + 1;
+    bool always = least <= 0, never = least >= 0x1p24;
+    if (always || never) return cg_uniform(GN_BOOL, LLVMConstInt(c->i1, always == right, false));
+    LLVMValueRef word = c->word[draw], bound = cg_const_i(LLVMTypeOf(word), (int64_t)least << 8);
+    LLVMIntPredicate how = right ? LLVMIntUGE : LLVMIntULT;
+    return cg_result(c, GN_BOOL, cg_flat(&c->val[draw]), LLVMBuildICmp(c->b, how, word, bound, ""));
 }
 
 typedef struct words_of { /* in the lower halves of 64-bit lanes; the upper halves hold anything */

@@ -59,8 +59,9 @@ static cg_val constant(cg *c, const kir_inst *in)
     return cg_uniform((gn_elem)in->elem, LLVMConstReal(cg_type(c, (gn_elem)in->elem), in->fimm));
 }
 
-static cg_val value(cg *c, const kir_inst *in)
+static cg_val value(cg *c, kir_id id)
 {
+    const kir_inst *in = kir_at(c->k, id);
     const cg_val *a = &c->val[in->a], *b = &c->val[in->b], *d = &c->val[in->c];
     switch (in->op) {
     case KIR_CONST: return constant(c, in);
@@ -90,13 +91,15 @@ static cg_val value(cg *c, const kir_inst *in)
     case KIR_FMA: return float_fma(c, a, b, d);
     case KIR_FLT:
     case KIR_FLE:
+        if (cg_compares_draw(c, in)) return cg_compare_draw(c, in);
+        return float_compare(c, (kir_op)in->op, a, b);
     case KIR_FEQ: return float_compare(c, (kir_op)in->op, a, b);
     case KIR_NOT: return cg_logic(c, KIR_NOT, a, a);
     case KIR_AND:
     case KIR_OR: return cg_logic(c, (kir_op)in->op, a, b);
     case KIR_SELECT: return cg_select(c, a, b, d);
     case KIR_CAST: return cg_cast(c, (gn_elem)in->elem, a);
-    case KIR_RANDOM: return cg_random(c, in->imm, a, b);
+    case KIR_RANDOM: return cg_random(c, id);
     case KIR_RNGKEY: return cg_rng_key(c, a, b);
     default: return float_unary(c, in, a);
     }
@@ -119,6 +122,6 @@ void cg_inst(cg *c, kir_id id)
         cg_store(c, &m, &c->val[in->a], &c->val[in->b]);
         break;
     }
-    default: c->val[id] = value(c, in); break;
+    default: c->val[id] = value(c, id); break;
     }
 }

@@ -4,7 +4,7 @@
  * a loop over masked chunks. */
 #include "codegen/cpu/emit.h"
 
-enum { MAX_CHUNKS = 32 };
+enum { MAX_CHUNKS = 32, LONG_LOOP = 16, TWICE_LIMIT = 64 };
 
 typedef struct vloop {
     kir_id id;
@@ -211,7 +211,21 @@ static void masked_loop(cg *c, vloop *v, LLVMValueRef n)
     LLVMPositionBuilderAtEnd(c->b, after);
 }
 
-/* Where masks cost next to nothing, a long body is not written twice: it would take twice as long to compile. */
+/* A chunk of many iterations of a loop around it: all but the last of its vectors are whole. */
+static bool is_long(const cg *c, const vloop *v)
+{
+    const kir_inst *from = kir_at(c->k, v->in->a);
+    return from->op == KIR_FOR && from->imm >= LONG_LOOP * (int64_t)v->width * v->in->imm;
+}
+
+/* Masks cost little, so a long body is not written twice, which would take twice as long to compile: unless the loop is long
+ * as well, and the body not all too long. */
+static bool once(const cg *c, const vloop *v)
+{
+    if (!c->target->masks || cg_copies(c, v->in->body) > 1) return false;
+    return !gn_is_on(c->off, GN_DO_WHOLE) || !is_long(c, v) || cg_weight(c, v->in->body) > TWICE_LIMIT;
+}
+
 static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
 {
     cg_val length = cg_isub(c, hi, &v->lo), up = cg_int(v->in->imm - 1);
@@ -220,7 +234,7 @@ static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
     if (v->in->imm > 1) n = LLVMBuildUDiv(c->b, n, cg_i64(c, v->in->imm), "");
     if (c->target->masks && cg_most_iterations(c, v->in) <= v->width)
         masked_chunk(c, v, cg_i64(c, 0), n); /* nothing is stored where no lane runs */
-    else if (c->target->masks && cg_copies(c, v->in->body) == 1)
+    else if (once(c, v))
         masked_loop(c, v, n);
     else
         chunks_and_tail(c, v, n);
