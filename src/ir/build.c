@@ -282,6 +282,12 @@ void gir_clone_frame(gir_program *to, const gir_program *from)
     for (uint32_t k = 0; k < from->files.n; k++) GN_PUSH(to->arena, to->files, from->files.p[k]);
 }
 
+void gir_clone_outputs(gir_program *to, const gir_program *from, const gir_id *map)
+{
+    for (uint32_t k = 0; k < from->outputs.n; k++)
+        gir_output_add(to, from->outputs.p[k].kind, from->outputs.p[k].name, map[from->outputs.p[k].value]);
+}
+
 gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map)
 {
     const gir_node *n = gir_at(from, v);

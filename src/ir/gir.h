@@ -175,6 +175,8 @@ bool gir_is_zero(const gir_program *p, gir_id v);              /* the const 0 */
  * must have been copied with gir_clone_spaces.  The basis of every pass that rebuilds a program. */
 void gir_clone_frame(gir_program *to, const gir_program *from); /* spaces and files; `to` is fresh */
 gir_id gir_clone_node(gir_program *to, const gir_program *from, gir_id v, const gir_id *map);
+void gir_clone_outputs(gir_program *to, const gir_program *from,
+                       const gir_id *map);                    /* all, of the values that map says */
 gir_program *gir_clone(gn_arena *a, const gir_program *from); /* all of it, the same ids; names stay where they are */
 
 /* text.c, parse.c ---------------------------------------------------------------------------------------------------- */

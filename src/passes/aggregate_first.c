@@ -146,8 +146,7 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
         gir_id sum = gir_scatter(z.to, z.map[gir_in(in, v, 0)], e, (int)n->attr.i[0], GIR_SUM);
         z.map[v] = gir_matmul(z.to, sum, z.map[gir_in(in, y, 1)], false, false);
     }
-    for (uint32_t k = 0; k < in->outputs.n; k++)
-        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
+    gir_clone_outputs(z.to, in, z.map);
     return z.to;
 }
 

@@ -27,8 +27,7 @@ gn_status *gn_run_dense(gn_arena *a, const gir_program *in, const gn_pass_option
         }
         map[v] = gir_matmul(to, x, y, ta, false);
     }
-    for (uint32_t k = 0; k < in->outputs.n; k++)
-        gir_output_add(to, in->outputs.p[k].kind, in->outputs.p[k].name, map[in->outputs.p[k].value]);
+    gir_clone_outputs(to, in, map);
     *out = to;
     return NULL;
 }

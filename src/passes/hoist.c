@@ -177,8 +177,7 @@ static gir_program *make_rest(hoister *z, gn_arena *a, gir_id *map)
         map[v] = z->keep[v] ? gir_leaf(to, GIR_INPUT, gn_arena_printf(a, "kept.%u", v), gir_type_of(p, v))
                             : gir_clone_node(to, p, v, map);
     }
-    for (uint32_t k = 0; k < p->outputs.n; k++)
-        gir_output_add(to, p->outputs.p[k].kind, p->outputs.p[k].name, map[p->outputs.p[k].value]);
+    gir_clone_outputs(to, p, map);
     return to;
 }
 

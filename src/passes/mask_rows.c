@@ -140,10 +140,7 @@ gn_status *gn_pass_mask_rows(gn_arena *a, const gir_program *in, gir_program **o
         z.valid = gir_leaf(z.p, GIR_INPUT, GN_VALID_ROWS, &t);
     }
     for (gir_id v = 1; v < in->nodes.n; v++) z.map[v] = masked_node(&z, v);
-    for (uint32_t k = 0; k < in->outputs.n; k++) {
-        gir_output o = in->outputs.p[k];
-        gir_output_add(z.p, o.kind, o.name, z.map[o.value]);
-    }
+    gir_clone_outputs(z.p, in, z.map);
     *out = z.p;
     return gir_verify(z.p);
 }

@@ -49,8 +49,7 @@ gn_status *gn_run_pair_products(gn_arena *a, const gir_program *in, const gn_pas
         gir_id both = gir_op2(z.to, GIR_ADD, z.map[gir_in(in, sum, first)], z.map[second]);
         z.map[v] = gir_op2(z.to, GIR_ADD, both, z.map[gir_in(in, sum, 1 - first)]);
     }
-    for (uint32_t k = 0; k < in->outputs.n; k++)
-        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
+    gir_clone_outputs(z.to, in, z.map);
     *out = z.to;
     return NULL;
 }

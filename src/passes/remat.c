@@ -160,8 +160,7 @@ gn_status *gn_run_remat(gn_arena *a, const gir_program *in, const gn_pass_option
         }
         z.map[v] = gir_clone_node(z.to, in, v, z.map);
     }
-    for (uint32_t k = 0; k < in->outputs.n; k++)
-        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[in->outputs.p[k].value]);
+    gir_clone_outputs(z.to, in, z.map);
     *out = z.to;
     return NULL;
 }

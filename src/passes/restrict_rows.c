@@ -353,8 +353,7 @@ gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pas
     gir_clone_frame(z.to, in);
     clone_graphs(&z);
     for (gir_id v = 1; v < in->nodes.n; v++) rebuild(&z, v);
-    for (uint32_t k = 0; k < in->outputs.n; k++)
-        gir_output_add(z.to, in->outputs.p[k].kind, in->outputs.p[k].name, z.map[z.levels][in->outputs.p[k].value]);
+    gir_clone_outputs(z.to, in, z.map[z.levels]);
     *out = z.to;
     return NULL;
 }

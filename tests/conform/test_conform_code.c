@@ -6,10 +6,9 @@
  * they end with. */
 #include "base/sanitized.h"
 #include "driver/session_impl.h"
-#include "support/conform_case.h"
+#include "support/conform_suite.h"
 #include "support/run_compiled.h"
 #include "support/run_data.h"
-#include "support/suite.h"
 
 #include <check.h>
 #include <math.h>
@@ -18,12 +17,6 @@
 #include <string.h>
 
 static const double OUT_TOLERANCE = 1e-5, GRAD_TOLERANCE = 1e-4;
-
-static const char *root(void)
-{
-    const char *s = getenv("GNNC_SOURCE_DIR");
-    return s ? s : ".";
-}
 
 static void need(gn_status *s, const char *what)
 {
@@ -294,7 +287,7 @@ static void run_recorded(const char *path, int number)
     conform_case *c;
     records r = {0};
     gn_arena_init(&a);
-    need(conform_open(&a, root(), path, &c), path);
+    need(conform_open(&a, conform_root(), path, &c), path);
     const gir_coo *g = gir_coo_new(&a, c->n_nodes, c->n_nodes, c->n_edges, c->src, c->dst);
     check_training(c, path, g, number);
     gir_program *p = program_of(c, &r);
@@ -304,25 +297,4 @@ static void run_recorded(const char *path, int number)
     gn_arena_free(&a);
 }
 
-static gn_arena list_arena;
-static const char **paths;
-
-START_TEST(recorded_case) { run_recorded(paths[_i], _i); }
-END_TEST
-
-int main(void)
-{
-    int n = 0;
-    gn_arena_init(&list_arena);
-    gn_status *s = conform_list(&list_arena, root(), &n, &paths);
-    if (s || n < 100) {
-        fprintf(stderr, "%s: %d cases\n", gn_status_message(s), n);
-        return 1;
-    }
-    TCase *t = tcase_create("recorded");
-    tcase_add_loop_test(t, recorded_case, 0, n);
-    tcase_set_timeout(t, 120);
-    int failed = RUN_CASES("conform, compiled", t);
-    gn_arena_free(&list_arena);
-    return failed;
-}
+int main(void) { return conform_main("conform, compiled", 120, run_recorded); }

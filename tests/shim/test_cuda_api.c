@@ -3,12 +3,10 @@
 /* The public API on a device: the fake driver, with kernels that the host runs. */
 #include "api/api.h"
 #include "shim/fake_target.h"
-#include "unit/api_memory.h"
-#include "unit/api_world.h"
+#include "support/api_life.h"
 
 #include <dlfcn.h>
 #include <math.h>
-#include <pthread.h>
 #include <unistd.h>
 
 static fake_target fake; /* whose modules outlive contexts: what is in the cache points to them */
@@ -346,41 +344,12 @@ START_TEST(no_nodes)
 }
 END_TEST
 
-typedef struct caller {
-    bench *b;
-    world *w;
-    float *out;
-} caller;
-
-static void *call(void *arg)
-{
-    caller *x = arg;
-    gnnc_run *r;
-    ok(gnnc_run_new(x->b->exe, x->b->state, NULL, &r));
-    for (int k = 0; k < 4; k++) {
-        bind_world(r, x->w, false);
-        free(x->out);
-        x->out = infer(r, x->w->n);
-    }
-    gnnc_run_free(r);
-    return NULL;
-}
-
 START_TEST(callers_at_once)
 {
-    enum { CALLERS = 3 };
     gnnc_context *c = device_context();
     bench b = set_up_in(c, plain, (gnnc_compile_options){.dynamic = "auto"}, 1);
     world w = make_world_in(c, 3, SMALL, 60);
-    caller all[CALLERS];
-    pthread_t thread[CALLERS];
-    for (int k = 0; k < CALLERS; k++) {
-        all[k] = (caller){&b, &w, NULL};
-        ck_assert_int_eq(pthread_create(&thread[k], NULL, call, &all[k]), 0);
-    }
-    for (int k = 0; k < CALLERS; k++) pthread_join(thread[k], NULL);
-    for (int k = 0; k < CALLERS; k++) ck_assert_mem_eq(all[k].out, all[0].out, sizeof(float) * SMALL * C);
-    for (int k = 0; k < CALLERS; k++) free(all[k].out);
+    callers_agree(&b, &w, 4);
     end_world(&w);
     tear_down(&b);
     gnnc_context_free(c);
@@ -389,50 +358,24 @@ END_TEST
 
 /* Errors ------------------------------------------------------------------------------------------------------------- */
 
-static gnnc_status *live(gnnc_context_options co, const world *w)
+static gnnc_status *live(gnnc_context_options co, world *w)
 {
-    gnnc_context *c = NULL;
-    gnnc_module *m = NULL;
-    gnnc_executable *e = NULL;
-    gnnc_state *state = NULL;
-    gnnc_run *r = NULL;
-    gnnc_graph *g = NULL;
+    life l = {0};
     char path[64];
-    int64_t rows[2] = {w->n, F};
     double loss;
-    DLTensor x = tensor(w->x, 2, rows, kDLFloat, 32), y = tensor(w->y, 1, rows, kDLInt, 32),
-             mask = tensor(w->mask, 1, rows, kDLBool, 8), out;
-    gnnc_compile_options o = {.size = sizeof o,
-                              .features = F,
-                              .classes = C,
-                              .train = true,
-                              .fixed = true,
-                              .mode = "reduce-overhead",
-                              .compile_threads = 1};
+    DLTensor out;
     snprintf(path, sizeof path, "%s/state", dir);
-    gnnc_status *s = open_device(co, &c);
-    if (!s) s = gnnc_module_parse(c, plain, strlen(plain), "m.gnn", &m);
-    if (!s) s = gnnc_compile(m, &o, &e);
-    if (!s) s = gnnc_state_new(e, 1, &state);
-    if (!s) s = gnnc_run_new(e, state, NULL, &r);
-    if (!s) s = gnnc_graph_from_coo(c, w->n, w->e, GNNC_INT32, w->src, w->dst, &g);
-    if (!s) s = gnnc_run_bind_graph(r, g);
-    if (!s) s = gnnc_run_bind(r, "x", &x);
-    if (!s) s = gnnc_run_bind(r, "y", &y);
-    if (!s) s = gnnc_run_bind(r, "train_mask", &mask);
-    for (int k = 0; k < 2 && !s; k++) s = gnnc_run_step(r, &loss);
-    if (!s) s = gnnc_run_infer(r);
-    if (!s) s = gnnc_run_output(r, "out", &out);
-    if (!s) s = gnnc_state_save(state, path);
-    if (!s) s = gnnc_state_load(state, path);
-    if (!s) s = gnnc_run_infer(r);
-    if (!s) s = gnnc_run_output(r, "out", &out);
-    gnnc_graph_free(g);
-    gnnc_context_free(c);
-    gnnc_module_free(m);
-    gnnc_executable_free(e);
-    gnnc_state_free(state);
-    gnnc_run_free(r);
+    gnnc_compile_options o = {.train = true, .fixed = true, .mode = "reduce-overhead"};
+    gnnc_status *s = open_device(co, &l.context);
+    if (!s) s = life_begin(&l, plain, o, w, true);
+    for (int k = 0; k < 2 && !s; k++) s = gnnc_run_step(l.run, &loss);
+    if (!s) s = gnnc_run_infer(l.run);
+    if (!s) s = gnnc_run_output(l.run, "out", &out);
+    if (!s) s = gnnc_state_save(l.state, path);
+    if (!s) s = gnnc_state_load(l.state, path);
+    if (!s) s = gnnc_run_infer(l.run);
+    if (!s) s = gnnc_run_output(l.run, "out", &out);
+    life_end(&l);
     return s;
 }
 
@@ -460,28 +403,27 @@ START_TEST(every_call_of_the_driver)
 }
 END_TEST
 
+typedef struct poor { /* who lives with a purse */
+    purse p;
+    world w;
+} poor;
+
+static gnnc_status *live_poorly(void *ctx)
+{
+    poor *z = ctx;
+    gnnc_status *s = live((gnnc_context_options){.allocate = take, .release = give, .user = &z->p}, &z->w);
+    if (driver) ck_assert_int_eq(alive(), 0);
+    return s;
+}
+
 /* Whatever allocation of the host fails. */
 START_TEST(memory_of_the_host)
 {
-    purse p = {0};
-    world w = make_world(3, SMALL, 60);
-    gnnc_context_options o = {.allocate = take, .release = give, .user = &p};
-    ok(live(o, &w));
-    ck_assert_msg(p.blocks == 0, "%lld blocks are left", (long long)p.blocks);
-    bool over = false;
-    for (int64_t k = 1; !over; k += 1 + k / 40) {
-        p.fuse = k;
-        gnnc_status *s = live(o, &w);
-        over = p.fuse != 0;
-        p.fuse = 0;
-        ck_assert_msg(p.blocks == 0, "%lld blocks are left where allocation %lld fails", (long long)p.blocks,
-                      (long long)k);
-        ck_assert(over == !s);
-        if (s) ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_MEMORY, "%s", gnnc_status_message(s));
-        gnnc_status_free(s);
-        if (driver) ck_assert_int_eq(alive(), 0);
-    }
-    end_world(&w);
+    poor z = {.w = make_world(3, SMALL, 60)};
+    ok(live_poorly(&z));
+    ck_assert_msg(z.p.blocks == 0, "%lld blocks are left", (long long)z.p.blocks);
+    ck_assert_int_gt(fail_allocations(&z.p, live_poorly, &z, 40, false), 50);
+    end_world(&z.w);
 }
 END_TEST
 

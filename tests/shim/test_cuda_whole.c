@@ -114,20 +114,32 @@ static const char *text_of(const gn_cuda_whole *w, gn_cuda_geometry *g)
     return out.p;
 }
 
-/* Any number of blocks, and each dependence that no meeting stands for. */
-START_TEST(meetings)
+/* The program with `from` replaced by `to` (NULL: as it is), on the shim; its text and geometry. */
+static cuda_host *made(const char *from, const char *to, const char **text, gn_cuda_geometry *g)
 {
     gn_cuda_phase p[PHASES];
     gn_cuda_whole w = program(p);
-    gn_cuda_geometry g[1 + PHASES];
     cuda_host *h;
+    *text = text_of(&w, g);
+    if (from) {
+        ck_assert_msg(strstr(*text, from) != NULL, "no `%s` in\n%s", from, *text);
+        *text = text_replaced(&arena, *text, from, to);
+    }
+    succeeded(cuda_host_whole_text(&w, *text, g, &h), *text);
+    return h;
+}
+
+/* Any number of blocks, and each dependence that no meeting stands for. */
+START_TEST(meetings)
+{
+    gn_cuda_geometry g[1 + PHASES];
     char wrong[200] = "";
-    const char *text = text_of(&w, g);
+    const char *text;
+    cuda_host *h = made(NULL, NULL, &text, g);
     ck_assert_int_eq(g[0].threads, 256);
     ck_assert_int_gt(g[1].per_block, 1);
     ck_assert_int_eq(g[2].group, 64); /* of 256: the others stay away */
     ck_assert_int_gt(g[3].group, 32);
-    succeeded(cuda_host_whole_text(&w, text, g, &h), text);
     for (int64_t blocks = 1; blocks <= 4; blocks++)
         ck_assert_msg(right_tries(h, turns, blocks, wrong, sizeof wrong) == TRIES, "%d blocks: %s\n%s", (int)blocks,
                       wrong, text);
@@ -168,15 +180,10 @@ static const struct {
 
 START_TEST(fault)
 {
-    gn_cuda_phase p[PHASES];
-    gn_cuda_whole w = program(p);
     gn_cuda_geometry g[1 + PHASES];
-    cuda_host *h;
     char wrong[200] = "";
-    const char *text = text_of(&w, g);
-    ck_assert_msg(strstr(text, faults[_i].from) != NULL, "no `%s` in\n%s", faults[_i].from, text);
-    text = text_replaced(&arena, text, faults[_i].from, faults[_i].to);
-    succeeded(cuda_host_whole_text(&w, text, g, &h), text);
+    const char *text;
+    cuda_host *h = made(faults[_i].from, faults[_i].to, &text, g);
     int right = right_tries(h, turns, BLOCKS, wrong, sizeof wrong);
     ck_assert_msg(right < TRIES, "%s is not seen\n%s", faults[_i].what, text);
     if (faults[_i].says) ck_assert_msg(strstr(wrong, faults[_i].says) != NULL, "%s: %s", faults[_i].what, wrong);

@@ -1,7 +1,6 @@
 /* Contexts of the public API: the cache, callbacks, memory; stages, explanations and statistics. */
 /* timeout: 240 */
-#include "unit/api_memory.h"
-#include "unit/api_world.h"
+#include "support/api_life.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -186,16 +185,16 @@ START_TEST(stages)
 END_TEST
 
 /* A listener that has another graph inferred of the same executable, which compiles in turn. */
-typedef struct caller {
+typedef struct listener {
     gnnc_run *other;
     world *w;
     int told;
     char text[2][400];
-} caller;
+} listener;
 
 static void hear_and_run(void *user, gnnc_log_level level, const char *topic, const char *text)
 {
-    caller *z = user;
+    listener *z = user;
     ck_assert(level == GNNC_LOG_NOTE && !strcmp(topic, "recompiles") && z->told < 2);
     snprintf(z->text[z->told], sizeof *z->text, "%s", text);
     if (z->told++) return;
@@ -205,7 +204,7 @@ static void hear_and_run(void *user, gnnc_log_level level, const char *topic, co
 
 START_TEST(listeners_may_run)
 {
-    caller z = {0};
+    listener z = {0};
     gnnc_context *c;
     gnnc_context_options o = {
         .size = sizeof o, .cache = GNNC_CACHE_NONE, .topics = "recompiles", .log = hear_and_run, .user = &z};
@@ -382,84 +381,55 @@ static gnnc_status *live_texts(const gnnc_executable *e, const gnnc_run *r)
     return s ? s : gnnc_executable_program(e, about.programs - 1, &program);
 }
 
+typedef struct poor { /* who lives with a purse */
+    purse p;
+    gnnc_context_options context;
+    const char *model; /* a file; NULL: the text, and graphs made in every way */
+    world w;
+} poor;
+
 /* The whole life of everything, in a context whose memory may fail. */
-static gnnc_status *live(const gnnc_context_options *o, const char *stop, world *w)
+static gnnc_status *live(void *ctx)
 {
-    gnnc_context *c = NULL;
-    gnnc_module *m = NULL;
-    gnnc_executable *e = NULL;
-    gnnc_state *state = NULL;
-    gnnc_run *r = NULL;
-    gnnc_graph *g = NULL;
-    char model[64];
+    poor *z = ctx;
+    life l = {0};
     double loss;
-    DLTensor x = x_of(w), y = tensor(w->y, 1, w->rows, kDLInt, 32), mask = tensor(w->mask, 1, w->rows, kDLBool, 8),
-             weight = tensor(w->w, 1, w->edges, kDLFloat, 32), out;
-    gnnc_compile_options co = {.size = sizeof co,
-                               .features = F,
-                               .classes = C,
-                               .train = true,
-                               .edge_weights = true,
-                               .sparse = true,
-                               .dynamic = stop ? "false" : "auto",
-                               .buckets = stop ? "pow2" : NULL,
-                               .compile_threads = 1};
-    gnnc_status *s = gnnc_context_new(o, &c);
-    snprintf(model, sizeof model, "%s/m.gnn", o->cache_dir);
-    if (!s) s = stop ? gnnc_module_read(c, model, &m) : gnnc_module_parse(c, plain, strlen(plain), "m.gnn", &m);
-    if (!s) s = gnnc_compile(m, &co, &e);
-    if (!s) s = gnnc_state_new(e, 1, &state);
-    if (!s) s = gnnc_run_new(e, state, NULL, &r);
-    if (!s) s = gnnc_graph_from_coo(c, w->n, w->e, GNNC_INT32, w->src, w->dst, &g);
-    if (!s) s = gnnc_run_bind_graph(r, g);
-    if (!s) s = gnnc_run_bind(r, "x", &x);
-    if (!s) s = gnnc_run_bind(r, "y", &y);
-    if (!s) s = gnnc_run_bind(r, "train_mask", &mask);
-    if (!s) s = gnnc_run_bind(r, "g.weight", &weight);
-    if (!s) s = gnnc_run_infer(r);
-    if (!s) s = gnnc_run_output(r, "out", &out);
-    if (!s) s = gnnc_run_step(r, &loss);
-    if (!s) s = live_texts(e, r);
-    if (!s && !stop) s = live_graphs(c, e, state);
-    if (!s) s = live_state(state, o->cache_dir);
-    gnnc_graph_free(g);
-    gnnc_context_free(c);
-    gnnc_module_free(m);
-    gnnc_executable_free(e);
-    gnnc_state_free(state);
-    gnnc_run_free(r);
+    DLTensor weight = tensor(z->w.w, 1, z->w.edges, kDLFloat, 32), out;
+    gnnc_compile_options o = {.train = true,
+                              .edge_weights = true,
+                              .sparse = true,
+                              .dynamic = z->model ? "false" : "auto",
+                              .buckets = z->model ? "pow2" : NULL};
+    gnnc_status *s = gnnc_context_new(&z->context, &l.context);
+    if (!s && z->model) s = gnnc_module_read(l.context, z->model, &l.module);
+    if (!s) s = life_begin(&l, plain, o, &z->w, true);
+    if (!s) s = gnnc_run_bind(l.run, "g.weight", &weight);
+    if (!s) s = gnnc_run_infer(l.run);
+    if (!s) s = gnnc_run_output(l.run, "out", &out);
+    if (!s) s = gnnc_run_step(l.run, &loss);
+    if (!s) s = live_texts(l.exe, l.run);
+    if (!s && !z->model) s = live_graphs(l.context, l.exe, l.state);
+    if (!s) s = live_state(l.state, z->context.cache_dir);
+    life_end(&l);
     return s;
 }
 
 /* Every allocation fails in turn: a status that says so, and nothing is left behind. */
 START_TEST(memory)
 {
-    char dir[] = "api-memory.XXXXXX";
+    char dir[] = "api-memory.XXXXXX", model[64];
     ck_assert(mkdtemp(dir) != NULL);
-    purse p = {0};
-    world w = make_world(4, 25, 60);
-    gnnc_context_options o = {.size = sizeof o, .cache_dir = dir, .allocate = take, .release = give, .user = &p};
-    const char *how = _i ? "padded" : NULL;
-    char model[64];
+    poor z = {.w = make_world(4, 25, 60)};
+    z.context = (gnnc_context_options){
+        .size = sizeof z.context, .cache_dir = dir, .allocate = take, .release = give, .user = &z.p};
     snprintf(model, sizeof model, "%s/m.gnn", dir);
     FILE *f = fopen(model, "w");
     ck_assert(f && fwrite(plain, 1, strlen(plain), f) == strlen(plain) && fclose(f) == 0);
-    ok(live(&o, how, &w));
-    ck_assert_msg(p.blocks == 0, "%lld blocks are left", (long long)p.blocks);
-    int64_t k = 1;
-    for (;; k++) {
-        p.fuse = k;
-        gnnc_status *s = live(&o, how, &w);
-        bool out = p.fuse == 0;
-        ck_assert_msg(p.blocks == 0, "%lld blocks are left where allocation %lld fails", (long long)p.blocks,
-                      (long long)k);
-        ck_assert(out == (s != NULL));
-        if (s) ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_MEMORY, "%s", gnnc_status_message(s));
-        gnnc_status_free(s);
-        if (!out) break;
-    }
-    ck_assert(k > 100);
-    end_world(&w);
+    if (_i) z.model = model;
+    ok(live(&z));
+    ck_assert_msg(z.p.blocks == 0, "%lld blocks are left", (long long)z.p.blocks);
+    ck_assert_int_gt(fail_allocations(&z.p, live, &z, 0, false), 100);
+    end_world(&z.w);
     remove_all(dir);
 }
 END_TEST

@@ -2,11 +2,9 @@
  * Nothing here depends on which candidate is faster, but where the default is made slow. */
 /* timeout: 240 */
 #include "api/api.h"
-#include "unit/api_memory.h"
-#include "unit/api_world.h"
+#include "support/api_life.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -293,39 +291,13 @@ START_TEST(where_nothing_is_chosen)
 END_TEST
 
 /* Threads that want the same choice wait for one search, and take the same program. */
-typedef struct caller {
-    bench *b;
-    world *w;
-    float *out;
-} caller;
-
-static void *call(void *arg)
-{
-    caller *c = arg;
-    gnnc_run *r;
-    ok(gnnc_run_new(c->b->exe, c->b->state, NULL, &r));
-    bind_world(r, c->w, false);
-    c->out = infer(r, c->w->n);
-    gnnc_run_free(r);
-    return NULL;
-}
-
 START_TEST(callers_at_once)
 {
-    enum { CALLERS = 3 };
     spy z = {.slow = true, .most = 1};
     bench b = searching(NULL, (gnnc_compile_options){.tune_budget_ms = LONG}, &z);
     world w = make_world(3, 60, 200);
-    caller c[CALLERS];
-    pthread_t thread[CALLERS];
-    for (int k = 0; k < CALLERS; k++) {
-        c[k] = (caller){&b, &w, NULL};
-        ck_assert_int_eq(pthread_create(&thread[k], NULL, call, &c[k]), 0);
-    }
-    for (int k = 0; k < CALLERS; k++) pthread_join(thread[k], NULL);
+    callers_agree(&b, &w, 1);
     ck_assert_int_eq(z.defaults, 1);
-    for (int k = 0; k < CALLERS; k++) ck_assert_mem_eq(c[k].out, c[0].out, sizeof *c[k].out * 60 * C);
-    for (int k = 0; k < CALLERS; k++) free(c[k].out);
     end_world(&w);
     tear_down(&b);
 }
@@ -461,36 +433,22 @@ END_TEST
 
 /* Memory ------------------------------------------------------------------------------------------------------------- */
 
-static gnnc_status *live(const gnnc_context_options *co, gnnc_compile_options o, const world *w)
+typedef struct poor { /* who lives with a purse */
+    purse p;
+    gnnc_context_options context;
+    gnnc_compile_options how;
+    world w;
+} poor;
+
+static gnnc_status *live(void *ctx)
 {
-    gnnc_context *c = NULL;
-    gnnc_module *m = NULL;
-    gnnc_executable *e = NULL;
-    gnnc_state *state = NULL;
-    gnnc_run *r = NULL;
-    gnnc_graph *g = NULL;
-    int64_t rows[2] = {w->n, F};
-    DLTensor x = tensor(w->x, 2, rows, kDLFloat, 32);
-    o.size = sizeof o;
-    o.features = F;
-    o.classes = C;
-    o.compile_threads = 1;
-    gnnc_status *s = gnnc_context_new(co, &c);
-    if (!s) s = gnnc_module_parse(c, weighted, strlen(weighted), "m.gnn", &m);
-    if (!s) s = gnnc_compile(m, &o, &e);
-    if (!s) s = gnnc_state_new(e, 1, &state);
-    if (!s) s = gnnc_run_new(e, state, NULL, &r);
-    if (!s) s = gnnc_graph_from_coo(c, w->n, w->e, GNNC_INT32, w->src, w->dst, &g);
-    if (!s) s = gnnc_run_bind_graph(r, g);
-    if (!s) s = gnnc_run_bind(r, "x", &x);
-    if (!s) s = gnnc_run_infer(r);
-    if (!s && !o.tune_lock) s = gnnc_executable_lock(e, in_dir("lock"));
-    gnnc_graph_free(g);
-    gnnc_context_free(c);
-    gnnc_module_free(m);
-    gnnc_executable_free(e);
-    gnnc_state_free(state);
-    gnnc_run_free(r);
+    poor *z = ctx;
+    life l = {0};
+    gnnc_status *s = gnnc_context_new(&z->context, &l.context);
+    if (!s) s = life_begin(&l, weighted, z->how, &z->w, false);
+    if (!s) s = gnnc_run_infer(l.run);
+    if (!s && !z->how.tune_lock) s = gnnc_executable_lock(l.exe, in_dir("lock"));
+    life_end(&l);
     return s;
 }
 
@@ -498,36 +456,20 @@ static gnnc_status *live(const gnnc_context_options *co, gnnc_compile_options o,
  * is all of them; a search has more than can be waited for. */
 START_TEST(memory)
 {
-    purse p = {0};
-    world w = make_world(4, 25, 60);
-    gnnc_context_options co = {
-        .size = sizeof co, .cache = GNNC_CACHE_NONE, .allocate = take, .release = give, .user = &p};
-    gnnc_compile_options search = {.mode = "max-autotune", .tune_budget_ms = 40}, locked;
-    ok(live(&co, (gnnc_compile_options){.mode = "max-autotune", .tune_budget_ms = 1}, &w));
+    poor z = {.w = make_world(4, 25, 60), .how = {.mode = "max-autotune", .tune_budget_ms = 1}};
+    z.context = (gnnc_context_options){
+        .size = sizeof z.context, .cache = GNNC_CACHE_NONE, .allocate = take, .release = give, .user = &z.p};
+    ok(live(&z));
     edit(in_dir("lock"), "one_region 0\n", "one_region 0\nwithout prefetch\n");
-    locked = (gnnc_compile_options){.tune_lock = in_dir("lock")};
+    z.how.tune_budget_ms = 40;
     if (_i) { /* kernels are there, so that each life is short */
-        co.cache = GNNC_CACHE_ENVIRONMENT;
-        co.cache_dir = dir;
-        ok(live(&co, locked, &w));
+        z.how = (gnnc_compile_options){.tune_lock = in_dir("lock")};
+        z.context.cache = GNNC_CACHE_ENVIRONMENT;
+        z.context.cache_dir = dir;
+        ok(live(&z));
     }
-    int failed = 0;
-    bool over = false;
-    for (int64_t k = 1; !over; k += _i ? 1 : 1 + k / 2) {
-        p.fuse = k;
-        gnnc_status *s = live(&co, _i ? locked : search, &w);
-        over = p.fuse != 0;
-        p.fuse = 0;
-        ck_assert_msg(p.blocks == 0, "%lld blocks are left where allocation %lld fails", (long long)p.blocks,
-                      (long long)k);
-        if (s) ck_assert_msg(gnnc_status_code(s) == GNNC_ERROR_MEMORY, "%s", gnnc_status_message(s));
-        if (over) ck_assert(s == NULL);
-        if (_i) ck_assert((s == NULL) == over);
-        failed += s != NULL;
-        gnnc_status_free(s);
-    }
-    ck_assert_int_gt(failed, 5);
-    end_world(&w);
+    ck_assert_int_gt(fail_allocations(&z.p, live, &z, _i ? 0 : 2, !_i), 5);
+    end_world(&z.w);
 }
 END_TEST
 

@@ -3,10 +3,9 @@
 /* timeout: 120 */
 /* Every recorded case through the front end and the evaluator of the tensor IR in double: outputs, losses, gradients of
  * parameters and inputs, running statistics. */
-#include "support/conform_case.h"
+#include "support/conform_suite.h"
 
 #include "ir/eval.h"
-#include "support/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -14,12 +13,6 @@
 #include <string.h>
 
 static const double OUT_TOLERANCE = 1e-10, GRAD_TOLERANCE = 1e-9;
-
-static const char *root(void)
-{
-    const char *s = getenv("GNNC_SOURCE_DIR");
-    return s ? s : ".";
-}
 
 static void need(gn_status *s, const char *what)
 {
@@ -180,12 +173,13 @@ static void check_gradients(conform_case *c, const char *path, const gir_coo *g)
     }
 }
 
-static void run_case(const char *path)
+static void run_case(const char *path, int number)
 {
+    (void)number;
     gn_arena a;
     conform_case *c;
     gn_arena_init(&a);
-    need(conform_open(&a, root(), path, &c), path);
+    need(conform_open(&a, conform_root(), path, &c), path);
     const gir_coo *g = gir_coo_new(&a, c->n_nodes, c->n_nodes, c->n_edges, c->src, c->dst);
     check_outputs(c, path, g);
     check_gradients(c, path, g);
@@ -193,25 +187,4 @@ static void run_case(const char *path)
     gn_arena_free(&a);
 }
 
-static gn_arena list_arena;
-static const char **paths;
-
-START_TEST(recorded_case) { run_case(paths[_i]); }
-END_TEST
-
-int main(void)
-{
-    int n = 0;
-    gn_arena_init(&list_arena);
-    gn_status *s = conform_list(&list_arena, root(), &n, &paths);
-    if (s || n < 100) {
-        fprintf(stderr, "%s: %d cases\n", gn_status_message(s), n);
-        return 1;
-    }
-    TCase *t = tcase_create("recorded");
-    tcase_add_loop_test(t, recorded_case, 0, n);
-    tcase_set_timeout(t, 60);
-    int failed = RUN_CASES("conform", t);
-    gn_arena_free(&list_arena);
-    return failed;
-}
+int main(void) { return conform_main("conform", 60, run_case); }
