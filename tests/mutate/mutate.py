@@ -52,7 +52,7 @@ ROOMS = (
                     ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
      False),
     ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
-    ("src/driver/tune", (("test_tune", {}), ("test_api_tune", {})), True),
+    ("src/driver/tune", (("test_tune_locks", {}), ("test_tune", {}), ("test_api_tune", {})), True),
     ("src/driver/whole", (("test_whole", {}), case("test_cuda_session", "trains")), False),
     ("src/driver/code.c", (("test_code_cache", {}),), True),
     ("src/aot/", AHEAD, True),
