@@ -1,6 +1,9 @@
 /* synthetic:nodes=N,edges=E,...  A seeded Chung-Lu graph: expected degrees follow a power law, most edges stay within a
  * community, labels follow communities and features follow labels, so that training has something to find.
  *
+ * train=SHARE: so many of the nodes are trained on, a third of the others validate; else a split is drawn as for any data.  local=1:
+ * communities lie one after another, else nodes are numbered at random.
+ *
  * F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", 2002.  Weights are
  * integers and draws are Philox words, so a graph is the same on every machine whose pow() rounds alike. */
 #include "base/map.h"
@@ -17,6 +20,8 @@
 typedef struct params {
     double nodes, edges, features, classes; /* counts */
     double density, exponent, communities, seed;
+    double train; /* share of the nodes that are trained on; 0: a split is drawn as for any data */
+    double local; /* 1: a community's nodes are numbered one after another */
 } params;
 
 static const struct key {
@@ -33,6 +38,8 @@ static const struct key {
     {"exponent", offsetof(params, exponent), 1.001, 1e6, false},
     {"communities", offsetof(params, communities), 1, 1 << 20, true},
     {"seed", offsetof(params, seed), 0, 0x1p53, true},
+    {"train", offsetof(params, train), 0, 1, false},
+    {"local", offsetof(params, local), 0, 1, true},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
@@ -55,7 +62,7 @@ static gn_status *parse_pair(gn_span pair, params *p)
     const char *near = gn_nearest(shown.s, names, KEYS);
     GN_FAIL(GN_ERR_USAGE,
             "synthetic: unknown key '%s'%s%s%s: expected nodes, edges, features, classes, density, "
-            "exponent, communities or seed",
+            "exponent, communities, seed, train or local",
             shown.s, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
@@ -85,7 +92,8 @@ typedef enum site {
     SITE_CENTER,
     SITE_NOISE,
     SITE_COLUMN,
-    SITE_LABEL
+    SITE_LABEL,
+    SITE_TRAIN
 } site;
 
 typedef struct stream {
@@ -106,7 +114,8 @@ static uint64_t below(stream *s, uint64_t n) { return (uint64_t)((wide)draw(s) *
 
 /* ---- edges ---- */
 
-/* Ranks are nodes before they get their final, shuffled numbers: sorted by community. */
+/* Ranks are nodes before they get their final numbers, which are shuffled unless they are to be local: sorted by
+ * community, and in it by weight. */
 typedef struct model {
     uint32_t key;
     int64_t n, communities;
@@ -161,7 +170,7 @@ static gn_status *make_ranks(model *g, const params *p)
     free(weight);
     for (int64_t i = 0; i < n; i++) g->sum[i + 1] += g->sum[i];
     for (int64_t i = 0; i < n; i++) g->node[i] = (int32_t)i;
-    for (int64_t i = n - 1; i > 0; i--) {
+    for (int64_t i = p->local ? 0 : n - 1; i > 0; i--) {
         int64_t j = (int64_t)below(&name, (uint64_t)i + 1);
         int32_t t = g->node[i];
         g->node[i] = g->node[j];
@@ -333,6 +342,22 @@ static gn_status *make_labels(const model *g, gn_dataset *d)
     return NULL;
 }
 
+/* Every node by itself; a third of those that are left validate. */
+static gn_status *make_masks(const model *g, gn_dataset *d, double train)
+{
+    stream s = {g->key, SITE_TRAIN, 0};
+    if (train == 0 || !d->y) return NULL;
+    GN_MEM(d->train_mask, d->n_nodes);
+    GN_MEM(d->val_mask, d->n_nodes);
+    GN_MEM(d->test_mask, d->n_nodes);
+    for (int64_t i = 0; i < g->n; i++) {
+        double u = (double)(uint32_t)draw(&s) * 0x1p-32;
+        uint8_t *mask = u < train ? d->train_mask : u < train + (1 - train) / 3 ? d->val_mask : d->test_mask;
+        mask[i] = 1;
+    }
+    return NULL;
+}
+
 /* Sum of a word's four bytes, centred and scaled to variance 1: near enough to a normal, and exact everywhere. */
 static float gaussian(uint32_t w)
 {
@@ -425,6 +450,7 @@ static gn_status *make(model *g, const params *p, gn_dataset *d)
     GN_TRY(make_ranks(g, p));
     GN_TRY(make_edges(g, (int64_t)p->edges / 2, d));
     GN_TRY(make_labels(g, d));
+    GN_TRY(make_masks(g, d, p->train));
     if (d->n_features == 0) return NULL;
     return sparse ? make_sparse(g, d, ones) : make_dense(g, d);
 }

@@ -149,6 +149,48 @@ START_TEST(splits_take_twenty_and_thirty)
 }
 END_TEST
 
+/* A share of the nodes is trained on, whatever the classes, and the graph is what it is without. */
+START_TEST(shares_to_train_on)
+{
+    static const char graph[] = "synthetic:nodes=3000,edges=9000,features=2,classes=3";
+    gn_dataset *plain = make(graph, 1), *d = make("synthetic:nodes=3000,edges=9000,features=2,classes=3,train=0.4", 1),
+               *all = make("synthetic:nodes=3000,edges=9000,features=2,classes=3,train=1", 1),
+               *none = make("synthetic:nodes=3000,edges=9000,features=2,train=0.4", 1);
+    ck_assert(!d->split_drawn && plain->split_drawn);
+    for (int64_t i = 0; i < 3000; i++) ck_assert_int_eq(d->train_mask[i] + d->val_mask[i] + d->test_mask[i], 1);
+    ck_assert(llabs(count_mask(d->train_mask, 3000) - 1200) < 150);
+    ck_assert(llabs(count_mask(d->val_mask, 3000) - 600) < 120);
+    ck_assert_int_eq(count_mask(all->train_mask, 3000), 3000);
+    ck_assert(!none->train_mask); /* nothing to learn */
+    ck_assert_mem_eq(plain->src, d->src, 9000 * sizeof *d->src);
+    ck_assert_mem_eq(plain->x, d->x, 6000 * sizeof *d->x);
+    gn_dataset_free(plain);
+    gn_dataset_free(d);
+    gn_dataset_free(all);
+    gn_dataset_free(none);
+}
+END_TEST
+
+static double mean_distance(const gn_dataset *d)
+{
+    double sum = 0;
+    for (int64_t e = 0; e < d->n_edges; e++) sum += fabs((double)d->src[e] - (double)d->dst[e]);
+    return sum / (double)d->n_edges;
+}
+
+/* Four fifths of the edges stay within a tenth of the numbers; else two nodes are a third of all numbers apart. */
+START_TEST(communities_lie_together)
+{
+    gn_dataset *far = make("synthetic:nodes=5000,edges=20000,communities=10", 1),
+               *near = make("synthetic:nodes=5000,edges=20000,communities=10,local=1", 1);
+    check_graph(near, 5000, 20000);
+    ck_assert(mean_distance(far) > 1500 && mean_distance(far) < 1850);
+    ck_assert(mean_distance(near) > 300 && mean_distance(near) < 650);
+    gn_dataset_free(far);
+    gn_dataset_free(near);
+}
+END_TEST
+
 START_TEST(usage_errors)
 {
     static const char *const bad[][2] = {
@@ -162,6 +204,8 @@ START_TEST(usage_errors)
         {"synthetic:nodes=9,edges=2,density=2", "density=2: expected a number from 0 to 1"},
         {"synthetic:nodes=9,edges=2,exponent=1", "exponent=1"},
         {"synthetic:nodes=9,edges=x", "edges=x"},
+        {"synthetic:nodes=9,edges=2,train=1.5", "train=1.5: expected a number from 0 to 1"},
+        {"synthetic:nodes=9,edges=2,local=0.5", "local=0.5: expected a whole number from 0 to 1"},
         {"synthetic:nodes=9,edges=", "edges="},
         {"synthetic:nodes", "nodes="},
         {"synthetic:nodes=9,edges=2,feetures=3", "did you mean 'features'?"},
@@ -209,6 +253,8 @@ int main(void)
     tcase_add_test(t, labels_can_be_learnt);
     tcase_add_test(t, sparse_features);
     tcase_add_test(t, splits_take_twenty_and_thirty);
+    tcase_add_test(t, shares_to_train_on);
+    tcase_add_test(t, communities_lie_together);
     tcase_add_test(t, usage_errors);
     tcase_add_test(t, edges_are_merged_in_order);
     suite_add_tcase(s, t);
