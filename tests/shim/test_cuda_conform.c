@@ -1,5 +1,5 @@
 /* links: driver codegen passes frontend ir runtime base */
-/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_data.c */
+/* sources: ../support/conform_case.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* sanitized: no */
 /* timeout: 1800 */
 /* Every layer and loss of the standard library with its gradients, and the loss of a training step: what the CUDA back end

@@ -42,6 +42,7 @@ range range_of(const gen *z, gir_id v); /* from its operands' */
 
 /* An operator of that kind, with `must` among its operands when it is not 0; 0 where that does not fit. */
 gir_id make_op(gen *z, gir_op op, gir_id must);
+gir_id make_view(gen *z, gir_op op, gir_id must); /* random_gir_views.c */
 
 int result_kinds(gir_op op);
 int operand_kinds(gir_op op);

@@ -2,8 +2,7 @@
 
 #include "base/philox.h"
 #include "runtime/fill.h"
-#include "support/cuda_host.h"
-#include "support/run_data.h"
+#include "support/run_stage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -309,267 +308,6 @@ void run_code_free(run_code *c)
     c->host = NULL;
 }
 
-/* Launch by launch -------------------------------------------------------------------------------------------------- */
-
-typedef struct desk { /* one stage, its buffers laid out */
-    gn_arena *arena;
-    const gn_compiled *code;
-    run_table *table, *outputs;
-    run_world world;
-    bool wide, fence;
-    cuda_host *host; /* CUDA: kernels from number `first` on */
-    int first;
-    kir_bound_buffer *buffer; /* by low_buffer */
-    run_fenced *fenced;
-    int64_t *sym; /* by low_sym */
-} desk;
-
-static int64_t size_of(const desk *d, low_size s) { return (s.sym < 0 ? s.coef : s.coef * d->sym[s.sym]) + s.plus; }
-
-static gn_status *graph_buffer(desk *d, const low_buffer *b, kir_bound_buffer *out)
-{
-    gn_graph *g;
-    GN_TRY(run_world_graph(&d->world, b->graph, &g));
-    GN_TRY(gn_graph_require(g, 1u << b->array));
-    if (gn_graph_array_count(g, b->array) < out->elems || gn_graph_array_elem(g, b->array) != b->elem)
-        GN_FAIL(GN_ERR_INTERNAL, "array %d of graph %%%u has %lld elements, not %lld", (int)b->array, b->graph,
-                (long long)gn_graph_array_count(g, b->array), (long long)out->elems);
-    out->data = g->array[b->array];
-    if (!d->wide || b->elem != GN_F32) return NULL;
-    double *v = GN_NEW_N(d->arena, double, out->elems + 1);
-    for (int64_t i = 0; i < out->elems; i++) v[i] = (double)((const float *)out->data)[i];
-    out->data = v;
-    return NULL;
-}
-
-static gn_status *own_buffer(desk *d, uint32_t k, size_t bytes)
-{
-    if (d->fence) {
-        GN_TRY(run_fenced_new(bytes, &d->fenced[k]));
-        d->buffer[k].data = d->fenced[k].p;
-        return NULL;
-    }
-    d->buffer[k].data = gn_arena_alloc(d->arena, bytes + 1, 1);
-    memset(d->buffer[k].data, 0xff, bytes);
-    return NULL;
-}
-
-static gn_status *open_buffer(desk *d, uint32_t k)
-{
-    const low_buffer *b = &d->code->low->buffers.p[k];
-    kir_bound_buffer *out = &d->buffer[k];
-    out->elems = size_of(d, b->size);
-    if (b->kind == LOW_GRAPH) return graph_buffer(d, b, out);
-    size_t bytes = (size_t)out->elems * gn_elem_size(run_stored(d->wide, b->elem));
-    if (b->kind == LOW_TEMP || b->kind == LOW_OUTPUT) return own_buffer(d, k, bytes);
-    run_tensor *t = run_table_find(d->table, b->name);
-    if (!t || t->elem != b->elem || t->rows * t->cols != out->elems)
-        GN_FAIL(GN_ERR_INTERNAL, "buffer %s: %lld elements of %s, which is not what is bound", b->name,
-                (long long)out->elems, gn_elem_name(b->elem));
-    if (!d->fence) {
-        out->data = t->data;
-        return NULL;
-    }
-    for (uint32_t j = 0; j < k; j++) { /* two buffers of one state are one */
-        const low_buffer *o = &d->code->low->buffers.p[j];
-        if (o->kind == LOW_STATE && b->kind == LOW_STATE && !strcmp(o->name, b->name)) {
-            out->data = d->buffer[j].data;
-            return NULL;
-        }
-    }
-    GN_TRY(own_buffer(d, k, bytes));
-    memcpy(out->data, t->data, bytes);
-    return NULL;
-}
-
-static gn_status *open_desk(desk *d)
-{
-    const lowered *low = d->code->low;
-    d->buffer = GN_NEW_N(d->arena, kir_bound_buffer, low->buffers.n + 1);
-    d->fenced = GN_NEW_N(d->arena, run_fenced, low->buffers.n + 1);
-    d->sym = GN_NEW_N(d->arena, int64_t, low->syms.n + 1);
-    for (uint32_t k = 0; k < low->syms.n; k++) {
-        const low_sym *s = &low->syms.p[k];
-        d->sym[k] = s->per;
-        if (s->space == 0) continue;
-        GN_TRY(run_world_rows(&d->world, s->space, &d->sym[k]));
-        d->sym[k] = (d->sym[k] + s->per - 1) / s->per;
-    }
-    for (uint32_t k = 0; k < low->buffers.n; k++) GN_TRY(open_buffer(d, k));
-    return NULL;
-}
-
-/* What was written in memory of its own goes back to the tables. */
-static void close_desk(desk *d, bool keep)
-{
-    const lowered *low = d->code->low;
-    for (uint32_t k = 0; k < low->buffers.n; k++) {
-        const low_buffer *b = &low->buffers.p[k];
-        size_t bytes = (size_t)d->buffer[k].elems * gn_elem_size(run_stored(d->wide, b->elem));
-        if (keep && b->kind == LOW_OUTPUT) {
-            int64_t cols = b->row_elems, rows = cols ? d->buffer[k].elems / cols : 0;
-            memcpy(run_table_add(d->outputs, b->name, b->elem, rows, cols)->data, d->buffer[k].data, bytes);
-        } else if (keep && b->kind == LOW_STATE && d->fence) {
-            memcpy(run_table_find(d->table, b->name)->data, d->buffer[k].data, bytes);
-        }
-    }
-    for (uint32_t k = 0; k < low->buffers.n; k++) run_fenced_free(&d->fenced[k]);
-    run_world_free(&d->world);
-}
-
-typedef struct way { /* how kernels are run */
-    const char *name;
-    bool wide, code, backwards;
-    cuda_order order;
-} way;
-
-static gn_status *launch_cuda(desk *d, const low_launch *l, int kernel, cuda_order order)
-{
-    void **buf = GN_NEW_N(d->arena, void *, l->buffers.n + 1);
-    size_t *bytes = GN_NEW_N(d->arena, size_t, l->buffers.n + 1);
-    int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1), bound = size_of(d, l->trip);
-    for (uint32_t k = 0; k < l->buffers.n; k++) {
-        const kir_bound_buffer *b = &d->buffer[l->buffers.p[k]];
-        buf[k] = b->data;
-        bytes[k] = (size_t)b->elems * gn_elem_size(l->kernel->buffers.p[k].elem);
-    }
-    for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
-    int64_t trips = kir_thread_loop(l->kernel) ? (bound + l->step - 1) / l->step : 1;
-    gn_status *s = cuda_host_launch(d->host, d->first + kernel, buf, bytes, sym, trips, order, (uint64_t)kernel + 7);
-    return gn_status_annotate(s, "kernel %s", l->kernel->name);
-}
-
-static gn_status *launch_code(desk *d, const low_launch *l, gn_kernel_fn fn, bool backwards)
-{
-    void **buf = GN_NEW_N(d->arena, void *, l->buffers.n + 1);
-    int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1), bound = size_of(d, l->trip);
-    for (uint32_t k = 0; k < l->buffers.n; k++) buf[k] = d->buffer[l->buffers.p[k]].data;
-    for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
-    int64_t trips = kir_thread_loop(l->kernel) ? (bound + l->step - 1) / l->step : 1;
-    if (!backwards) {
-        if (trips > 0) fn(buf, sym, 0, trips);
-        return NULL;
-    }
-    for (int64_t t = trips; t-- > 0;) fn(buf, sym, t, t + 1);
-    return NULL;
-}
-
-static gn_status *launch_kir(desk *d, const low_launch *l, const way *w)
-{
-    kir_bound_buffer *buf = GN_NEW_N(d->arena, kir_bound_buffer, l->buffers.n + 1);
-    int64_t *sym = GN_NEW_N(d->arena, int64_t, l->syms.n + 1);
-    for (uint32_t k = 0; k < l->buffers.n; k++) buf[k] = d->buffer[l->buffers.p[k]];
-    for (uint32_t k = 0; k < l->syms.n; k++) sym[k] = d->sym[l->syms.p[k]];
-    kir_eval_options o = {.f64 = w->wide, .reverse = w->backwards, .once = true};
-    return kir_eval(l->kernel, &o, buf, sym);
-}
-
-static gn_status *run_launches(desk *d, const way *w)
-{
-    const lowered *low = d->code->low;
-    int code = 0;
-    for (uint32_t k = 0; k < low->launches.n; k++) {
-        const low_launch *l = &low->launches.p[k];
-        if (!l->kernel) {
-            kir_bound_buffer *to = &d->buffer[l->buffers.p[0]], *from = &d->buffer[l->buffers.p[1]];
-            gn_elem e = run_stored(d->wide, low->buffers.p[l->buffers.p[0]].elem);
-            if (to->elems != from->elems) GN_FAIL(GN_ERR_INTERNAL, "launch %u copies between sizes", k);
-            if (to->data != from->data) memcpy(to->data, from->data, (size_t)to->elems * gn_elem_size(e));
-        } else if (w->code && d->host) {
-            GN_TRY(launch_cuda(d, l, code, w->order));
-        } else if (w->code) {
-            GN_TRY(launch_code(d, l, d->code->artifact->code[code], w->backwards));
-        } else {
-            GN_TRY(launch_kir(d, l, w));
-        }
-        code += l->kernel != NULL;
-    }
-    return NULL;
-}
-
-static gn_status *run_stage(run_case *c, const variant *v, int stage, const way *w, run_table *table,
-                            run_table *outputs)
-{
-    const gn_compiled *code = v->stage[stage];
-    desk d = {.arena = c->arena, .code = code, .table = table, .outputs = outputs, .wide = w->wide, .fence = w->code};
-    d.host = v->host;
-    d.first = v->first[stage];
-    d.world = run_world_new(c->arena, code->gir, &c->graphs, table);
-    gn_status *s = open_desk(&d);
-    if (!s) s = run_launches(&d, w);
-    close_desk(&d, !s);
-    return s;
-}
-
-/* As an instance ---------------------------------------------------------------------------------------------------- */
-
-static gn_pool *pool_of(int threads)
-{
-    static gn_pool *pool[2];
-    gn_pool **p = &pool[threads > 1];
-    if (!*p) gn_status_free(gn_pool_new(threads, p));
-    return *p;
-}
-
-static void instance_outputs(const gn_compiled *code, const gn_instance *in, run_table *out)
-{
-    const gn_artifact *a = code->artifact;
-    for (int k = 0; k < a->n_slots; k++) {
-        const gn_slot *s = &a->slots[k];
-        if (s->kind != GN_SLOT_OUTPUT) continue;
-        int64_t elems = 0;
-        const void *data = gn_instance_output(in, s->name, &elems);
-        run_tensor *t = run_table_find(out, s->name);
-        if (!t) t = run_table_add(out, s->name, s->elem, s->row_elems ? elems / s->row_elems : 0, s->row_elems);
-        memcpy(t->data, data, (size_t)elems * gn_elem_size(s->elem));
-    }
-}
-
-/* A copy of every tensor's bytes. */
-static void **snapshot(gn_arena *a, const run_table *z)
-{
-    void **copy = GN_NEW_N(a, void *, z->t.n + 1);
-    for (uint32_t k = 0; k < z->t.n; k++) {
-        size_t bytes = run_tensor_bytes(&z->t.p[k]);
-        copy[k] = gn_arena_alloc(a, bytes + 1, 1);
-        memcpy(copy[k], z->t.p[k].data, bytes);
-    }
-    return copy;
-}
-
-static gn_status *same_as(const run_table *z, void *const *copy)
-{
-    for (uint32_t k = 0; k < z->t.n; k++)
-        if (memcmp(z->t.p[k].data, copy[k], run_tensor_bytes(&z->t.p[k])) != 0)
-            GN_FAIL(GN_ERR_INTERNAL, "%s: another run gives other bits", z->t.p[k].name);
-    return NULL;
-}
-
-/* Runs twice, from the same states and a poisoned arena and then as the first run leaves it. */
-static gn_status *run_instance(run_case *c, const gn_compiled *code, int threads, run_table *table, run_table *outputs)
-{
-    gn_binding *b = GN_NEW_N(c->arena, gn_binding, table->t.n + 1);
-    for (uint32_t k = 0; k < table->t.n; k++) {
-        run_tensor *t = &table->t.p[k];
-        b[k] = (gn_binding){t->name, t->elem, t->rows, t->cols, t->data};
-    }
-    gn_instance *in;
-    GN_TRY(gn_instance_new(code->artifact, (int)c->graphs.g.n, c->graphs.g.p, (int)table->t.n, b, pool_of(threads),
-                           NULL, &in));
-    void **before = snapshot(c->arena, table);
-    gn_instance_poison(in);
-    gn_instance_run(in);
-    instance_outputs(code, in, outputs);
-    void **states = snapshot(c->arena, table), **values = snapshot(c->arena, outputs);
-    for (uint32_t k = 0; k < table->t.n; k++) memcpy(table->t.p[k].data, before[k], run_tensor_bytes(&table->t.p[k]));
-    gn_instance_run(in);
-    instance_outputs(code, in, outputs);
-    gn_status *s = same_as(table, states);
-    if (!s) s = same_as(outputs, values);
-    gn_instance_free(in);
-    return s;
-}
-
 /* All ways ---------------------------------------------------------------------------------------------------------- */
 
 /* Elements of the outputs of `p`, from outputs and states. */
@@ -622,22 +360,24 @@ static void hide_what_changes(run_case *c, run_table *z)
     }
 }
 
-static gn_status *run_one(run_case *c, const variant *v, int stage, const way *w, int threads, run_table *table,
+/* threads 0: by launches. */
+static gn_status *run_one(run_case *c, const variant *v, int k, const run_way *w, int threads, run_table *table,
                           run_table *outputs)
 {
-    if (threads) return run_instance(c, v->stage[stage], threads, table, outputs);
-    return run_stage(c, v, stage, w, table, outputs);
+    const run_stage s = {c->arena, v->stage[k], &c->graphs, v->host, v->first[k]};
+    return threads ? run_stage_instance(&s, threads, table, outputs) : run_stage_launches(&s, w, table, outputs);
 }
 
-/* Both stages of a variant. threads 0: by launches. */
-static gn_status *run_way(run_case *c, const variant *v, const way *w, int threads, double ***out, run_tally *tally)
+/* Both stages of a variant. */
+static gn_status *run_variant(run_case *c, const variant *v, const run_way *w, int threads, double ***out,
+                              run_tally *tally)
 {
     run_table table = run_table_new(c->arena, c->p, &c->env, w->wide);
     for (int s = 0; s < v->stages; s++) {
         run_table outputs = {.arena = c->arena, .wide = w->wide};
         const gn_compiled *code = v->stage[s];
         bool ahead = s + 1 < v->stages;
-        void **whole = ahead ? snapshot(c->arena, &table) : NULL;
+        void **whole = ahead ? run_table_bytes(c->arena, &table) : NULL;
         if (ahead) hide_what_changes(c, &table);
         GN_TRY(run_one(c, v, s, w, threads, &table, &outputs));
         for (uint32_t k = 0; ahead && k < table.t.n; k++)
@@ -652,24 +392,24 @@ static gn_status *run_way(run_case *c, const variant *v, const way *w, int threa
 
 static gn_status *check_variant(run_case *c, variant *v, run_tally *tally)
 {
-    static const way on_cpu[] = {
+    static const run_way on_cpu[] = {
         {"loop IR in double", true, false, false, 0}, {"loop IR", false, false, false, 0},
         {"loop IR backwards", false, false, true, 0}, {"code", false, true, false, 0},
         {"code backwards", false, true, true, 0},     {"one thread", false, true, false, 0},
         {"three threads", false, true, false, 0},
     };
-    static const way on_gpu[] = {
+    static const run_way on_gpu[] = {
         {"loop IR in double", true, false, false, 0},  {"loop IR", false, false, false, 0},
         {"loop IR backwards", false, false, true, 0},  {"ascending", false, true, false, CUDA_UP},
         {"descending", false, true, false, CUDA_DOWN}, {"seeded order", false, true, false, CUDA_SEEDED},
     };
     bool gpu = v->host != NULL;
-    const way *ways = gpu ? on_gpu : on_cpu;
+    const run_way *ways = gpu ? on_gpu : on_cpu;
     double **first[2] = {NULL, NULL};
     for (int k = 0; k < (!v->code ? 3 : gpu ? 6 : 7); k++) {
         double **got = NULL;
         int threads = k < 5 || gpu ? 0 : k == 5 ? 1 : 3, kind = ways[k].code;
-        gn_status *s = run_way(c, v, &ways[k], threads, &got, k == 1 ? tally : NULL);
+        gn_status *s = run_variant(c, v, &ways[k], threads, &got, k == 1 ? tally : NULL);
         if (!s && !ways[k].wide && first[kind]) s = same_bits(c, first[kind], got);
         if (s) return gn_status_annotate(s, "%s, %s", v->mode->name, ways[k].name);
         if (!ways[k].wide && !first[kind]) first[kind] = got;

@@ -23,6 +23,17 @@ run_tensor *run_table_add(run_table *z, const char *name, gn_elem elem, int64_t 
     return &z->t.p[z->t.n - 1];
 }
 
+void **run_table_bytes(gn_arena *a, const run_table *z)
+{
+    void **copy = GN_NEW_N(a, void *, z->t.n + 1);
+    for (uint32_t k = 0; k < z->t.n; k++) {
+        size_t bytes = run_tensor_bytes(&z->t.p[k]);
+        copy[k] = gn_arena_alloc(a, bytes + 1, 1);
+        memcpy(copy[k], z->t.p[k].data, bytes);
+    }
+    return copy;
+}
+
 static const gir_value *bound(const gir_env *env, const char *name)
 {
     for (int k = 0; k < env->n; k++)

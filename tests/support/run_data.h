@@ -25,6 +25,7 @@ typedef struct run_table {
 run_table run_table_new(gn_arena *a, const gir_program *p, const gir_env *env, bool wide);
 run_tensor *run_table_find(const run_table *z, const char *name); /* NULL when absent; valid until the next add */
 run_tensor *run_table_add(run_table *z, const char *name, gn_elem elem, int64_t rows, int64_t cols); /* 0-filled */
+void **run_table_bytes(gn_arena *a, const run_table *z); /* a copy of every tensor's bytes */
 
 static inline gn_elem run_stored(bool wide, gn_elem e) { return wide && gn_elem_is_float(e) ? GN_F64 : e; }
 
