@@ -12,8 +12,6 @@
  * share, and leaves those that sums ride on to the loops of lower_gemm.c (low_schedule_dense). */
 #include "passes/lower_block.h"
 
-static kir_id open_unrolled(lower *L, int64_t n, kir_race race) { return low_open_n(L, n, KIR_UNROLL, race); }
-
 bool low_is_along_depth(const matrix *m, bool is_left)
 {
     return (is_left ? m->sj : m->si) == 1 && (is_left ? m->si : m->sj) != 1;
@@ -40,7 +38,7 @@ static void declare_tiles(lower *L, block_job *j)
 static void clear(lower *L, const block_job *j)
 {
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
-    kir_id e = open_unrolled(L, j->each, KIR_NONE);
+    kir_id e = low_open_unrolled(L, j->each);
     kir_tstore(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, e), low_fconst(L, j->elem, 0));
     low_close(L);
     low_close(L);
@@ -89,9 +87,9 @@ static void add_terms(lower *L, const block_job *j)
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
     lane_place(L, lane, &row, &col);
     kir_id k = low_open_n(L, s->block_depth, KIR_SERIAL, KIR_REDUCE);
-    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE), i = low_int(L, KIR_IADD, row, r);
+    kir_id r = low_open_unrolled(L, s->tile_rows), i = low_int(L, KIR_IADD, row, r);
     kir_id x = kir_tload(L->k, low_at(L), j->a_part.tile, dense_at(L, k, j->a_part.term, i));
-    kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE), at = low_int(L, KIR_IADD, col, c);
+    kir_id c = low_open_unrolled(L, s->tile_cols), at = low_int(L, KIR_IADD, col, c);
     kir_id y = kir_tload(L->k, low_at(L), j->b_part.tile, dense_at(L, k, j->b_part.term, at));
     kir_tfma(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, dense_at(L, r, s->tile_cols, c)), x, y);
     for (int d = 0; d < 4; d++) low_close(L);
@@ -122,8 +120,8 @@ static void leave(lower *L, block_job *j)
     j->shared = kir_tile(L->k, low_at(L), j->elem, s->block_rows * stride);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     lane_place(L, lane, &row, &col);
-    kir_id r = open_unrolled(L, s->tile_rows, KIR_NONE), to = dense_at(L, low_int(L, KIR_IADD, row, r), stride, col);
-    kir_id c = open_unrolled(L, s->tile_cols, KIR_NONE);
+    kir_id r = low_open_unrolled(L, s->tile_rows), to = dense_at(L, low_int(L, KIR_IADD, row, r), stride, col);
+    kir_id c = low_open_unrolled(L, s->tile_cols);
     kir_id x = kir_tload(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, dense_at(L, r, s->tile_cols, c)));
     kir_tstore(L->k, low_at(L), j->shared, low_int(L, KIR_IADD, to, c), x);
     for (int d = 0; d < 3; d++) low_close(L);

@@ -27,7 +27,7 @@ void dense_zero(lower *L, tile_job *t)
 {
     t->tile = kir_tile(L->k, low_at(L), t->elem, t->rows * t->stride);
     kir_id zero = low_fconst(L, t->elem, 0);
-    kir_id r = low_open_n(L, t->rows, KIR_UNROLL, KIR_NONE);
+    kir_id r = low_open_unrolled(L, t->rows);
     kir_id j = low_open_n(L, t->stride, KIR_VECTOR, KIR_NONE);
     kir_tstore(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, j), zero);
     low_close(L);
@@ -37,7 +37,7 @@ void dense_zero(lower *L, tile_job *t)
 void dense_load(lower *L, tile_job *t, int buffer, kir_id at, int64_t n)
 {
     t->tile = kir_tile(L->k, low_at(L), t->elem, t->rows * t->stride);
-    kir_id r = low_open_n(L, t->rows, KIR_UNROLL, KIR_NONE);
+    kir_id r = low_open_unrolled(L, t->rows);
     kir_id row = dense_at(L, r, n, at);
     kir_id j = low_open_n(L, t->cols, KIR_VECTOR, KIR_NONE);
     kir_id x = low_load(L, buffer, low_int(L, KIR_IADD, row, j));
@@ -49,7 +49,7 @@ void dense_load(lower *L, tile_job *t, int buffer, kir_id at, int64_t n)
 void dense_store(lower *L, const tile_job *t, int buffer, kir_id at, int64_t n)
 {
     int b = low_kernel_buffer(L, buffer, KIR_WRITE);
-    kir_id r = low_open_n(L, t->rows, KIR_UNROLL, KIR_NONE);
+    kir_id r = low_open_unrolled(L, t->rows);
     kir_id row = dense_at(L, r, n, at);
     kir_id j = low_open_n(L, t->cols, KIR_VECTOR, KIR_NONE);
     kir_id x = kir_tload(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, j));
@@ -61,7 +61,7 @@ void dense_store(lower *L, const tile_job *t, int buffer, kir_id at, int64_t n)
 void dense_multiply(lower *L, const tile_job *t)
 {
     kir_id s = low_open(L, t->lo, t->hi, 1, KIR_SERIAL, KIR_REDUCE);
-    kir_id r = low_open_n(L, t->rows, KIR_UNROLL, KIR_NONE);
+    kir_id r = low_open_unrolled(L, t->rows);
     kir_id a = dense_element(L, t->a, low_int(L, KIR_IADD, t->i0, r), s);
     kir_id j = low_open_n(L, t->padded ? t->stride : t->cols, KIR_VECTOR, KIR_NONE);
     kir_id b = dense_element(L, t->b, s, low_int(L, KIR_IADD, t->j0, j));

@@ -10,8 +10,6 @@
 
 static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static kir_id open_unrolled(lower *L, int64_t n) { return low_open_n(L, n, KIR_UNROLL, KIR_NONE); }
-
 /* `width` elements of a term, and a gap. */
 static int64_t apart(int64_t width)
 {
@@ -77,7 +75,7 @@ void low_fragment_multiply(lower *L, const block_job *j)
     warp_place(L, warp, &row, &col);
     kir_id depth = low_iconst(L, s->block_depth);
     kir_id term = low_open(L, low_iconst(L, 0), depth, k->depth, KIR_UNROLL, KIR_REDUCE);
-    kir_id r = open_unrolled(L, s->tile_rows / k->rows), c = open_unrolled(L, across);
+    kir_id r = low_open_unrolled(L, s->tile_rows / k->rows), c = low_open_unrolled(L, across);
     kir_id first = dense_at(L, warp, KIR_WARP_LANES * j->each, plus(L, plus(L, low_iconst(L, 0), r, 4 * across), c, 4));
     kir_place left = place_in(L, &j->a_part, plus(L, row, r, k->rows), term);
     kir_place right = place_in(L, &j->b_part, plus(L, col, c, k->cols), term);
@@ -97,8 +95,8 @@ void low_fragment_leave(lower *L, const block_job *j)
     warp_place(L, low_int(L, KIR_IDIV, lane, lanes), &row, &col);
     row = low_int(L, KIR_IADD, row, low_int(L, KIR_IDIV, in_warp, four));
     col = plus(L, col, low_int(L, KIR_IMOD, in_warp, four), 2);
-    kir_id down = open_unrolled(L, s->tile_rows / k->rows), right = open_unrolled(L, across);
-    kir_id half = open_unrolled(L, 2), next = open_unrolled(L, 2);
+    kir_id down = low_open_unrolled(L, s->tile_rows / k->rows), right = low_open_unrolled(L, across);
+    kir_id half = low_open_unrolled(L, 2), next = low_open_unrolled(L, 2);
     kir_id number = plus(L, plus(L, plus(L, next, half, 2), right, 4), down, 4 * across);
     kir_id x = kir_tload(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, number));
     kir_id at_row = plus(L, plus(L, row, down, k->rows), half, 8);

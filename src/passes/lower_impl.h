@@ -132,6 +132,7 @@ kir_id low_sym_value(lower *L, gir_space_id s, int64_t per); /* number of rows a
 kir_id low_count(lower *L, int64_t n);                       /* n as a symbol, not as a constant of the kernel's text */
 kir_id low_open(lower *L, kir_id lo, kir_id hi, int64_t step, kir_unit unit, kir_race race);
 kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race);
+kir_id low_open_unrolled(lower *L, int64_t n); /* rounds that do not meet */
 kir_id low_open_if(lower *L, kir_id cond);
 void low_close(lower *L);
 kir_cursor *low_at(lower *L);

@@ -35,6 +35,8 @@ kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race)
     return low_open(L, low_iconst(L, 0), low_iconst(L, n), 1, unit, race);
 }
 
+kir_id low_open_unrolled(lower *L, int64_t n) { return low_open_n(L, n, KIR_UNROLL, KIR_NONE); }
+
 kir_id low_open_if(lower *L, kir_id cond)
 {
     kir_cursor after = *low_at(L), body;
