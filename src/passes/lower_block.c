@@ -81,16 +81,25 @@ static void lane_place(lower *L, kir_id lane, kir_id *row, kir_id *col)
     *col = low_int(L, KIR_IMUL, low_int(L, KIR_IMOD, lane, across), low_iconst(L, s->tile_cols));
 }
 
+/* `n` neighbours of a term of what was brought, from `first` on, to a tile of the lane's own. */
+static kir_id take(lower *L, const block_job *j, const panel *from, kir_id k, kir_id first, int64_t n)
+{
+    kir_id tile = kir_tile(L->k, low_at(L), j->elem, n), e = low_open_unrolled(L, n);
+    kir_id at = dense_at(L, k, from->term, low_int(L, KIR_IADD, first, e));
+    kir_tstore(L->k, low_at(L), tile, e, kir_tload(L->k, low_at(L), from->tile, at));
+    low_close(L);
+    return tile;
+}
+
 static void add_terms(lower *L, const block_job *j)
 {
     const low_schedule *s = &L->sched;
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
     lane_place(L, lane, &row, &col);
     kir_id k = low_open_n(L, s->block_depth, KIR_SERIAL, KIR_REDUCE);
-    kir_id r = low_open_unrolled(L, s->tile_rows), i = low_int(L, KIR_IADD, row, r);
-    kir_id x = kir_tload(L->k, low_at(L), j->a_part.tile, dense_at(L, k, j->a_part.term, i));
-    kir_id c = low_open_unrolled(L, s->tile_cols), at = low_int(L, KIR_IADD, col, c);
-    kir_id y = kir_tload(L->k, low_at(L), j->b_part.tile, dense_at(L, k, j->b_part.term, at));
+    kir_id a = take(L, j, &j->a_part, k, row, s->tile_rows), b = take(L, j, &j->b_part, k, col, s->tile_cols);
+    kir_id r = low_open_unrolled(L, s->tile_rows), x = kir_tload(L->k, low_at(L), a, r);
+    kir_id c = low_open_unrolled(L, s->tile_cols), y = kir_tload(L->k, low_at(L), b, c);
     kir_tfma(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, dense_at(L, r, s->tile_cols, c)), x, y);
     for (int d = 0; d < 4; d++) low_close(L);
 }

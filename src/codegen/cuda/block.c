@@ -114,6 +114,8 @@ static void declare_tile(cu *c, kir_id i)
 
 /* Loops --------------------------------------------------------------------------------------------------------------- */
 
+static void statement(cu *c, kir_id i);
+
 enum { UNROLL_MOST = 32, ENOUGH = 32 };
 
 static bool has_branch(const cu *c, kir_id first)
@@ -133,6 +135,21 @@ static int64_t products(const cu *c, kir_id first)
         n += (in->op == KIR_TFMA) + (trips > 0 ? trips : 1) * products(c, in->body);
     }
     return n;
+}
+
+/* Four neighbours at a time. */
+static void copy_loop(cu *c, kir_id i, kir_id store)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    int64_t trips = cu_trips(c->k, in);
+    if (trips > 4) cu_line(c, "GN_UNROLL");
+    const char *head = gn_arena_printf(c->arena, "for (int i%u = 0; i%u < %lld; i%u += 4)", i, i, (long long)trips, i);
+    open_brace(c, trips > 4 ? head : "");
+    if (trips == 4) cu_line(c, "const int i%u = 0;", i);
+    for (kir_id v = in->body; v != store; v = kir_at(c->k, v)->next)
+        if (kir_at(c->k, v)->op != KIR_TLOAD) statement(c, v);
+    cu_copy(c, store);
+    close_brace(c);
 }
 
 /* What lanes do serially for themselves is unrolled a little: the loads of several rounds are under way at once.  Where a
@@ -337,6 +354,8 @@ static void statement(cu *c, kir_id i)
             warp_loop(c, i);
         else if (!c->spread && cu_is_spread(c, i))
             spread_loop(c, i);
+        else if (cu_copied(c, i))
+            copy_loop(c, i, cu_copied(c, i));
         else
             serial_loop(c, i);
         break;

@@ -114,6 +114,9 @@ const char *cu_integer(const cu *c, int64_t i);
 const char *cu_element(const cu *c, kir_id inst, int copy); /* the tile's element that inst names, an lvalue */
 void cu_tile_write(cu *c, kir_id inst, int copy);
 void cu_fragments(cu *c, kir_id inst); /* MMA */
+/* A loop that copies neighbours between shared memory and the lane's registers, so that four go at a time; 0: it is none. */
+kir_id cu_copied(const cu *c, kir_id loop); /* the TSTORE */
+void cu_copy(cu *c, kir_id store);
 void cu_reduce_begin(cu *c, kir_id loop);
 void cu_reduce_end(cu *c, kir_id loop);
 /* The same of sums over segments, chunk by chunk; `limit`: a chunk's lanes reach beyond so many iterations; 0: they do not. */

@@ -327,7 +327,7 @@ static bool try_width(cu *c, int width, int vec, int *shared_tiles)
     c->width = width;
     c->vec = vec;
     c->shared = 0;
-    c->scratch = width > CU_WARP ? 8 * width / CU_WARP : 0;
+    c->scratch = width > CU_WARP ? (8 * width / CU_WARP + 15) / 16 * 16 : 0; /* tiles behind it are aligned */
     memset(c->varies, 0, n * sizeof *c->varies);
     memset(c->simple, 0, n * sizeof *c->simple);
     analyse(c, c->k->top, 0);

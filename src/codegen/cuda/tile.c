@@ -1,6 +1,8 @@
 /* tile: elements of tiles, and reductions over the lanes of a group. */
 #include "codegen/cuda/emit.h"
 
+#include <string.h>
+
 /* A sum over constants and variables of loops that are unrolled, divided by what divides each term. */
 static const char *quotient(const cu *c, const kir_sum *s, int64_t by)
 {
@@ -76,6 +78,62 @@ void cu_tile_write(cu *c, kir_id inst, int copy)
         cu_line(c, "%s = %s;", to, cu_ref(c, in->b, copy));
     else
         accumulate(c, to, in, copy);
+}
+
+/* Copies -------------------------------------------------------------------------------------------------------------- */
+
+/* Is the index the loop's variable and what `by` divides? */
+static bool runs_along(const cu *c, kir_id index, kir_id loop, int64_t by)
+{
+    const kir_sum *s = &c->facts.sum.p[index];
+    bool along = false;
+    for (int i = 0; i < s->n; i++) {
+        if (s->t[i].v == loop && s->t[i].coef == 1)
+            along = true;
+        else if (s->t[i].coef % by)
+            return false;
+    }
+    return along && s->c % by == 0;
+}
+
+kir_id cu_copied(const cu *c, kir_id loop)
+{
+    const kir_inst *l = kir_at(c->k, loop);
+    kir_id load = 0, store = 0;
+    int64_t trips = cu_trips(c->k, l);
+    if (!c->block || !c->spread || l->unit != KIR_UNROLL || trips <= 0 || trips % 4) return 0;
+    if (kir_at(c->k, l->a)->imm != 0 || l->imm != 1) return 0;
+    for (kir_id i = l->body; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        if (store || in->op == KIR_LOAD || (in->op == KIR_TLOAD && load)) return 0;
+        if (in->op == KIR_TLOAD) load = i;
+        if (in->op == KIR_TSTORE) store = i;
+        if (!store && kir_ops[in->op].cls != KIR_CLASS_VALUE && in->op != KIR_TLOAD) return 0;
+    }
+    if (!load || !store || kir_at(c->k, store)->b != load) return 0;
+    const kir_inst *from = kir_at(c->k, load), *to = kir_at(c->k, store);
+    bool out = cu_is_shared(c, to->ref), in = cu_is_shared(c, from->ref);
+    if (out == in || from->elem != GN_F32) return 0;
+    return runs_along(c, from->a, loop, in ? 4 : 1) && runs_along(c, to->a, loop, out ? 4 : 1) ? store : 0;
+}
+
+/* The q'th element after the one that inst names. */
+static const char *after(const cu *c, kir_id inst, int q)
+{
+    const char *first = cu_element(c, inst, 0);
+    return gn_arena_printf(c->arena, "%.*s + %d]", (int)strlen(first) - 1, first, q);
+}
+
+void cu_copy(cu *c, kir_id store)
+{
+    const kir_inst *to = kir_at(c->k, store), *from = kir_at(c->k, to->b);
+    if (cu_is_shared(c, to->ref)) {
+        cu_line(c, "gn_store4(tile%u + %s, %s, %s, %s, %s);", to->ref, cu_ref(c, to->a, 0), cu_element(c, to->b, 0),
+                after(c, to->b, 1), after(c, to->b, 2), after(c, to->b, 3));
+        return;
+    }
+    cu_line(c, "const float4 x%u = gn_load4(tile%u + %s);", to->b, from->ref, cu_ref(c, from->a, 0));
+    for (int q = 0; q < 4; q++) cu_line(c, "%s = x%u.%c;", after(c, store, q), to->b, "xyzw"[q]);
 }
 
 /* The lane's accumulators lie together, in registers or not. */
