@@ -94,7 +94,7 @@ static gn_status *emit_kernels(const gn_cli *cli, int n, const gn_compiled *cons
     if (!strcmp(what, "ptx")) return gn_cuda_ptx(total, kernels, arch_of(cli), out);
     gn_code_object object;
     gn_cuda_view view;
-    GN_TRY(gn_cuda_object(total, kernels, arch_of(cli), &object));
+    GN_TRY(gn_cuda_object(total, kernels, arch_of(cli), false, &object));
     gn_status *s = gn_cuda_object_view(&object, &view);
     if (!s) gn_buf_addn(out, view.cubin, view.cubin_bytes);
     free(object.bytes);
@@ -210,6 +210,7 @@ gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names
         bool whole = code.whole[p] >= 0;
         printf("%s:\n", names[p]);
         if (programs[p]->whole_why) printf("  %s\n", programs[p]->whole_why);
+        if (programs[p]->quick_why) printf("  %s\n", programs[p]->quick_why);
         if (whole) s = report_kernel(&code, (gn_cuda_place){code.whole[p], 0}, false, names[p], programs[p], NULL);
         for (int k = 0; k < programs[p]->n_kernels && !s; k++)
             s = report_kernel(&code, code.place[p][k], whole, programs[p]->kernels[k]->name, programs[p],

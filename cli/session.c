@@ -219,6 +219,7 @@ void gn_cli_profile(const char *name, const gn_unit *u)
     if (!u->instance) return;
     print_picks(name, u);
     if (u->code->whole_why) fprintf(stderr, "%s runs %s\n", name, u->code->whole_why);
+    if (u->code->quick_why) fprintf(stderr, "%s is %s\n", name, u->code->quick_why);
     int n = u->code->artifact->n_launches;
     int64_t runs = 0, *ns = calloc((size_t)n + 1, sizeof *ns);
     if (!ns) return;

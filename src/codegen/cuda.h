@@ -27,6 +27,9 @@ gn_limits gn_cuda_limits(void);
 GN_NODISCARD gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *origin, gn_buf *out,
                                        gn_cuda_geometry *geometry);
 
+/* How kernel k would be launched, without its text.  GN_ERR_BACKEND as gn_cuda_kernel. */
+GN_NODISCARD gn_status *gn_cuda_launch_geometry(gn_arena *a, const kir_kernel *k, gn_cuda_geometry *geometry);
+
 /* What every program begins with. */
 const char *gn_cuda_prelude(void);
 
@@ -44,9 +47,10 @@ typedef struct gn_cuda_usage {
 } gn_cuda_usage;
 
 /* One object of n kernels: how each is launched, what it uses, and their cubin, in which kernel k is the function
- * gn_kernel_<k>.  Can be kept under its kernels and arch: another NVRTC may make other code of them.
- * *out is malloc'd. */
-GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, gn_code_object *out);
+ * gn_kernel_<k>.  Can be kept under its kernels, arch and `quick`: another NVRTC may make other code of them.  quick: less optimised,
+ * in two thirds of the time.  *out is malloc'd. */
+GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, bool quick,
+                                       gn_code_object *out);
 
 /* The same of code that was made elsewhere: geometry [n], what is loaded as a module, what the assembler said (or NULL). */
 GN_NODISCARD gn_status *gn_cuda_object_pack(int n, int arch, const gn_cuda_geometry *geometry, const void *code,
@@ -85,7 +89,7 @@ GN_NODISCARD gn_status *gn_cuda_whole_geometry(gn_arena *a, const gn_cuda_whole 
 /* The program's text, appended; geometry [1 + n]: of the kernel, gn_kernel_0, and of each phase. */
 GN_NODISCARD gn_status *gn_cuda_whole_source(const gn_cuda_whole *w, gn_buf *out, gn_cuda_geometry *geometry);
 /* An object as of gn_cuda_object, whose kernels are those 1 + n; the phases' can be asked for their geometry alone. */
-GN_NODISCARD gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, gn_code_object *out);
+GN_NODISCARD gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, bool quick, gn_code_object *out);
 GN_NODISCARD gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, gn_buf *out);
 
 typedef struct gn_cuda_view { /* into an object, which must outlive it */

@@ -1,6 +1,7 @@
 #include "driver/build.h"
 
 #include "base/sanitized.h"
+#include "driver/quick.h"
 #include "driver/session_impl.h"
 #include "driver/whole.h"
 
@@ -66,13 +67,26 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     return o;
 }
 
+static void choose_quick(builder *z, const gn_compile_options *o, int multiprocessors, gn_compiled *c)
+{
+    gn_quick_choose(z->arena, c,
+                    &(gn_quick_rule){.sized = z->opt.one_data,
+                                     .tuned = gn_modes[z->opt.mode].tune,
+                                     .multiprocessors = multiprocessors,
+                                     .off = o->pass.without.decisions,
+                                     .n_hints = o->n_hints,
+                                     .hints = o->hints});
+}
+
 /* What is computed ahead runs once: launch by launch. */
-static void choose_whole(builder *z, const gn_compile_options *o, gn_unit *u)
+static void choose_for_gpu(builder *z, const gn_compile_options *o, gn_unit *u)
 {
     const gn_cuda_info *gpu = z->opt.target ? gn_cuda_device_about(z->opt.target->device) : NULL;
     if (!o->limits || !o->limits->shared_bytes) return;
     gn_products way = gn_products_way(z->opt.products, z->opt.mode, o->pass.without.decisions);
     bool library = way == GN_PRODUCTS_LIBRARY && gn_has_products(u->code);
+    choose_quick(z, o, gpu ? gpu->multiprocessors : 0, u->code);
+    if (u->prepare_code) choose_quick(z, o, gpu ? gpu->multiprocessors : 0, u->prepare_code);
     gn_whole_choose(z->arena, u->code,
                     &(gn_whole_rule){.folded = u->one_region,
                                      .cooperative = !gpu || gpu->cooperative,
@@ -109,7 +123,7 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
         GN_TRY(gn_pass_hoist(z->arena, whole, &o.pass, &prepare, &rest));
     if (prepare) GN_TRY(gn_compile(z->arena, prepare, &o, &z->out->pass_count, &u->prepare_code));
     GN_TRY(gn_compile(z->arena, rest, &o, &z->out->pass_count, &u->code));
-    choose_whole(z, &o, u);
+    choose_for_gpu(z, &o, u);
     u->code->set = id != GN_UNIT_EVAL;
     if (prepare) u->prepare_code->set = u->code->set;
     return NULL;
@@ -155,6 +169,9 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     }
     if (opt->train && m->val_loss)
         GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), GN_UNIT_VAL_LOSS, &opt->val_rows, &out->val_loss));
+    gn_compiled *all[GN_BUILD_PROGRAMS];
+    int n = gn_build_programs(out, all);
+    gn_quick_agree(n, all);
     if (!opt->no_code || opt->objects) GN_TRY(gn_build_code(a, opt, out));
     out->ms = gn_now_ms() - t0;
     return NULL;

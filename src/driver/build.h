@@ -49,6 +49,7 @@ typedef struct gn_build_options {
     bool sparse;     /* x is bound as CSR */
     bool train;      /* make the training step too, and the validation loss where the model wants one */
     bool fixed;      /* training: data are the same in every step; what depends on them alone is computed once */
+    bool one_data;   /* every run is on data of the sizes that hints say */
     bool padded;     /* graphs have rows for their size alone: see passes/mask_rows.c */
     bool sanitize;   /* bounds checks in generated code */
     bool no_code;    /* no machine code: nothing can be run */

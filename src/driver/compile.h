@@ -30,6 +30,8 @@ typedef struct gn_compiled {
     const char *whole_why;             /* why, or why not; NULL: nobody has asked */
     const char *
         *product_why; /* [n_launches] of products that a library has, where nothing can be timed; NULL: nobody asked */
+    bool quick;       /* for a GPU: optimised less (quick.h) */
+    const char *quick_why; /* as whole_why */
     int set; /* programs of one set are always compiled together, those of an earlier one without later ones too */
     double pass_ms, lower_ms;
 } gn_compiled;

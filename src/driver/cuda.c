@@ -35,6 +35,7 @@ typedef struct part {           /* kernels of one object, or a program in one ke
 typedef struct job {
     gn_arena *arena;
     int arch;
+    bool quick; /* less optimised */
     const gn_codegen_options *opt;
     gn_cuda_maker maker;
     GN_VEC(piece) pieces;
@@ -156,8 +157,8 @@ static void make_key(job *j, part *p)
 {
     gn_buf b = {.arena = j->arena};
     if (p->program) GN_PUSH(j->arena, p->text, text_of_whole(j->arena, p->program->whole));
-    gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d\n%s", GNNC_VERSION, gn_code_id, j->arch,
-                  p->program ? "whole" : "kernels");
+    gn_buf_printf(&b, "gnnc %s code %.16s\ntarget cuda sm_%d%s\n%s", GNNC_VERSION, gn_code_id, j->arch,
+                  j->quick ? " quick" : "", p->program ? "whole" : "kernels");
     for (uint32_t k = 0; k < p->text.n; k++) {
         unsigned char digest[GN_SHA256_BYTES];
         char hex[GN_SHA256_HEX + 1];
@@ -268,26 +269,27 @@ static gn_status *make_objects(job *j)
 
 static gn_status *by_nvrtc(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
 {
-    (void)ctx;
-    return gn_cuda_object(n, kernels, arch, out);
+    const bool *quick = ctx;
+    return gn_cuda_object(n, kernels, arch, *quick, out);
 }
 
 static gn_status *whole_by_nvrtc(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out)
 {
-    (void)ctx;
-    return gn_cuda_whole_object(w, arch, out);
+    const bool *quick = ctx;
+    return gn_cuda_whole_object(w, arch, *quick, out);
 }
 
 gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch, const gn_codegen_options *opt,
                            const gn_cuda_maker *maker, gn_cuda_objects *out, gn_code_report *report)
 {
     double t0 = gn_now_ms();
-    job j = {.arena = a, .arch = arch, .opt = opt, .out = out, .report = report};
-    j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc, whole_by_nvrtc, NULL};
+    job j = {.arena = a, .arch = arch, .quick = true, .opt = opt, .out = out, .report = report};
+    j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc, whole_by_nvrtc, &j.quick};
     *report = (gn_code_report){0};
     *out = (gn_cuda_objects){.n_programs = n, .place = GN_NEW_N(a, gn_cuda_place *, n + 1)};
     out->whole = GN_NEW_N(a, int, n + 1);
     for (int p = 0; p < n; p++) {
+        j.quick = j.quick && programs[p]->quick;
         report->kernels += programs[p]->n_kernels;
         out->place[p] = GN_NEW_N(a, gn_cuda_place, programs[p]->n_kernels + 1);
     }

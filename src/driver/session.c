@@ -97,6 +97,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .sparse = sparse_features(s),
                           .train = s->opt.train,
                           .fixed = s->opt.keep_static,
+                          .one_data = true,
                           .sanitize = s->opt.sanitize,
                           .no_code = s->opt.no_code,
                           .limits = s->opt.limits,

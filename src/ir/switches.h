@@ -49,6 +49,7 @@
     X(ONE_KERNEL, "one-kernel", "a device runs a program of little work in one kernel, where a mode folds launches")   \
     X(WHOLE, "whole-chunks", "long loops over elements have code of their own for vectors of which all lanes run")     \
     X(DRAW_BITS, "draw-bits", "a random number that is compared with a constant is compared as an integer")            \
+    X(QUICK_CODE, "quick-code", "a device's code is made quickly where every launch's threads run at once anyway")     \
     X(SHARE_SIZES, "share-sizes", "loops over elements are told how many there are: for all sizes one kernel")
 
 typedef enum gn_decision {

@@ -52,13 +52,14 @@ def figures(kernels):
     return most
 
 
-def check(gnnc, model, mode, arch, data, precision, found):
+def check(gnnc, model, mode, arch, data, precision, found, quick=False):
     args = [model, "-q", "--device", "cuda", "--arch", arch, "-O", mode, "--matmul-precision", precision]
     if DATA[data]:
         args += ["--data", DATA[data], *(["-D", "hidden=64"] if data == "wide" and "own_layer" not in model else [])]
+    args += [] if quick else ["--without", "quick-code"]
     p = run(gnnc, *args)
     what = " ".join(filter(None, (os.path.basename(model)[: -len(".gnn")], mode, arch, data,
-                                precision if precision != PRECISIONS[0] else "")))
+                                precision if precision != PRECISIONS[0] else "", "quickly" if quick else "")))
     if p.returncode:
         return [f"{what}: {p.stderr.strip()[:2000]}"]
     kernels = KERNEL.findall(p.stdout)
@@ -76,6 +77,8 @@ def check(gnnc, model, mode, arch, data, precision, found):
             errors.append(f"{what}: {name} uses {registers} registers with {threads} threads")
         if int(shared) > MOST_SHARED:
             errors.append(f"{what}: {name} uses {shared} bytes of shared memory")
+    if ("  compiled quickly: " in p.stdout) != quick:
+        errors.append(f"{what}: compiled {'with all optimisations' if quick else 'quickly'}")
     if precision == "high" and not any(", tf32" in more for *_, more in kernels):
         errors.append(f"{what}: no product of fragments:\n{p.stdout[-2000:]}")
     found[what] = figures(kernels)
@@ -161,6 +164,7 @@ def main():
     found, errors = {}, []
     for model in models:
         errors += check_cache(o.gnnc, model)
+        errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", PRECISIONS[0], {}, quick=True)
         for mode in MODES:
             for arch in o.arch or ARCHS:
                 for data in DATA:

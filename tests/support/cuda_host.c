@@ -180,7 +180,7 @@ static gn_status *compile_on(gn_cuda_device *d, cuda_host *h, const kir_kernel *
 {
     const gn_cuda_info *about = gn_cuda_device_about(d);
     gn_code_object object;
-    GN_TRY(gn_cuda_object(h->n, kernels, 10 * about->major + about->minor, &object));
+    GN_TRY(gn_cuda_object(h->n, kernels, 10 * about->major + about->minor, false, &object));
     gn_status *s = load_on(d, h, &object);
     free(object.bytes);
     return s;

@@ -146,6 +146,27 @@ START_TEST(kept)
 }
 END_TEST
 
+/* Code that was made quickly is no code for those who ask for all optimisations, nor the other way round. */
+START_TEST(quick)
+{
+    const kir_kernel *k[] = {sum("a", 10, 1), sum("b", 20, 2)};
+    tally t;
+    gn_code_report r;
+    gn_cache *cache;
+    gn_cache_options none = {0};
+    gn_compiled *p = program(0, 2, k);
+    succeeded(gn_cache_new(&none, &cache), "cache");
+    for (int i = 0; i < 4; i++) {
+        p->quick = i % 2;
+        gn_cuda_objects o = compiled(1, &p, cache, &t, &r);
+        ck_assert_int_eq(r.misses, i < 2 ? 2 : 0);
+        ck_assert_int_eq(r.hits, i < 2 ? 0 : 2);
+        gn_cuda_objects_free(&o);
+    }
+    gn_cache_free(cache);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = arena_case("divide", 30);
@@ -153,5 +174,6 @@ int main(void)
     tcase_add_test(c, few);
     tcase_add_test(c, equal_ones);
     tcase_add_test(c, kept);
+    tcase_add_test(c, quick);
     return run_tests(c, "CUDA objects, divided");
 }

@@ -235,7 +235,7 @@ START_TEST(made_by_nvrtc)
 {
     const kir_kernel *k[] = {verified(copy), verified(copy)};
     gn_code_object o;
-    gn_status *s = gn_cuda_object(2, k, 90, &o);
+    gn_status *s = gn_cuda_object(2, k, 90, false, &o);
     if (!has_nvrtc()) {
         refused(s, GN_ERR_BACKEND, "no NVRTC", "object");
         ck_assert(!o.bytes);
@@ -262,7 +262,7 @@ START_TEST(unknown_architecture)
 {
     const kir_kernel *k = verified(copy);
     gn_code_object o;
-    gn_status *s = gn_cuda_object(1, &k, 998, &o);
+    gn_status *s = gn_cuda_object(1, &k, 998, false, &o);
     refused(s, GN_ERR_BACKEND, has_nvrtc() ? "makes no code for sm_998" : "no NVRTC", "sm_998");
     ck_assert(!o.bytes);
 }

@@ -96,7 +96,7 @@ typedef struct cu_source {
     int n;
     gn_status *(*write)(const void *of, gn_buf *text, gn_cuda_geometry *g);
 } cu_source;
-GN_NODISCARD gn_status *cu_object(const cu_source *s, int arch, gn_code_object *out);
+GN_NODISCARD gn_status *cu_object(const cu_source *s, int arch, bool quick, gn_code_object *out);
 GN_NODISCARD gn_status *cu_ptx(const cu_source *s, int arch, gn_buf *out);
 
 /* value.c */

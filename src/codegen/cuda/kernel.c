@@ -200,6 +200,11 @@ static gn_status *plan(cu *c, gn_arena *a, const kir_kernel *k, int phase, gn_cu
     return NULL;
 }
 
+gn_status *gn_cuda_launch_geometry(gn_arena *a, const kir_kernel *k, gn_cuda_geometry *geometry)
+{
+    return cu_geometry(a, k, 0, geometry);
+}
+
 gn_status *cu_geometry(gn_arena *a, const kir_kernel *k, int phase, gn_cuda_geometry *geometry)
 {
     cu c;

@@ -24,12 +24,16 @@ bool gn_nvrtc_makes(const gn_nvrtc *n, int arch);
 /* "sm_75 sm_80 ..." */
 void gn_nvrtc_archs(const gn_nvrtc *n, gn_buf *out);
 
-typedef enum gn_nvrtc_output { GN_NVRTC_CUBIN, GN_NVRTC_PTX } gn_nvrtc_output;
+typedef enum gn_nvrtc_output {
+    GN_NVRTC_CUBIN,
+    GN_NVRTC_QUICK_CUBIN,
+    GN_NVRTC_PTX
+} gn_nvrtc_output; /* quick: less optimised */
 
-/* Compiles a program.  *bytes and *log are malloc'd: code, and what the compiler says (with `verbose` the resources of each
+/* Compiles a program.  *bytes and *log are malloc'd: code, and what the compiler says (of a cubin the resources of each
  * kernel), which is there on failure too; either may be NULL.  GN_ERR_BACKEND: an architecture that this NVRTC does not know;
  * GN_ERR_INTERNAL: with its words. */
 GN_NODISCARD gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch, gn_nvrtc_output what,
-                                         bool verbose, unsigned char **bytes, size_t *size, char **log);
+                                         unsigned char **bytes, size_t *size, char **log);
 
 #endif

@@ -156,21 +156,21 @@ static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_ou
     gn_buf text = {.arena = a};
     GN_TRY(gn_nvrtc_open(&nvrtc));
     GN_TRY(s->write(s->of, &text, g));
-    return gn_nvrtc_compile(&nvrtc, text.p, arch, what, true, &out->bytes, &out->size, &out->log);
+    return gn_nvrtc_compile(&nvrtc, text.p, arch, what, &out->bytes, &out->size, &out->log);
 }
 
-static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, gn_code_object *out)
+static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, bool quick, gn_code_object *out)
 {
     compiled c = {0};
     gn_cuda_geometry *g = GN_NEW_N(a, gn_cuda_geometry, from->n + 1);
-    gn_status *s = compile(a, from, arch, GN_NVRTC_CUBIN, g, &c);
+    gn_status *s = compile(a, from, arch, quick ? GN_NVRTC_QUICK_CUBIN : GN_NVRTC_CUBIN, g, &c);
     if (!s) s = gn_cuda_object_pack(from->n, arch, g, c.bytes, c.size, c.log, out);
     drop(&c);
     return s;
 }
 
 /* In an arena of its own: several threads compile at once. */
-gn_status *cu_object(const cu_source *from, int arch, gn_code_object *out)
+gn_status *cu_object(const cu_source *from, int arch, bool quick, gn_code_object *out)
 {
     gn_arena a;
     jmp_buf oom;
@@ -178,7 +178,7 @@ gn_status *cu_object(const cu_source *from, int arch, gn_code_object *out)
     gn_arena_init(&a);
     a.oom = &oom;
     gn_status *s = setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "no memory to compile kernels (%zu bytes)", a.wanted)
-                               : make_object(&a, from, arch, out);
+                               : make_object(&a, from, arch, quick, out);
     gn_arena_free(&a);
     return s;
 }
@@ -219,9 +219,9 @@ static gn_status *write_kernels(const void *of, gn_buf *text, gn_cuda_geometry *
     return gn_cuda_source(k->n, k->of, NULL, text, g);
 }
 
-gn_status *gn_cuda_object(int n, const kir_kernel *const *of, int arch, gn_code_object *out)
+gn_status *gn_cuda_object(int n, const kir_kernel *const *of, int arch, bool quick, gn_code_object *out)
 {
-    return cu_object(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch, out);
+    return cu_object(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch, quick, out);
 }
 
 gn_status *gn_cuda_ptx(int n, const kir_kernel *const *of, int arch, gn_buf *out)

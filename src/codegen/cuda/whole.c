@@ -96,9 +96,9 @@ static gn_status *write_whole(const void *of, gn_buf *text, gn_cuda_geometry *g)
     return gn_cuda_whole_source(of, text, g);
 }
 
-gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, gn_code_object *out)
+gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, bool quick, gn_code_object *out)
 {
-    return cu_object(&(cu_source){w, w->n + 1, write_whole}, arch, out);
+    return cu_object(&(cu_source){w, w->n + 1, write_whole}, arch, quick, out);
 }
 
 gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, gn_buf *out)
