@@ -115,6 +115,7 @@ void gn_cli_explain_gpu_kernel(gn_arena *a, const gn_unit_report *u, const gn_cl
 {
     const low_launch *l = &u->code->low->launches.p[k];
     gn_cli_print_words(g->whole ? "phase" : "launch", launch_text(a, u, g, k));
+    if (u->code->product_why && u->code->product_why[k]) gn_cli_print_words("product", u->code->product_why[k]);
     if (l->rounded) gn_cli_print_words("precision", l->rounded);
     if (l->why_exact) gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
 }
