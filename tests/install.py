@@ -37,7 +37,8 @@ def check(what, text, pattern):
 def main():
     root, build = map(os.path.realpath, sys.argv[1:3])
     model = os.path.join(root, "samples", "gcn.gnn")
-    serves, trains = r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}", r"step 100  loss (\S+), after a restart \1\n"
+    serves, trains = (r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}", r"step 100  loss (\S+), after a restart \1\n"
+                      r"one graph, 8 labels of 400: loss \d\S+, [1-3] levels of picked rows\n")
     compares = r"reduce-overhead +false +6 +5 [\s\S]*results are at most (\S+) apart"
     chosen = r"{} +[\d.]+ us, the default +[\d.]+ us: {}\n"
     tunes = (r"\n" + chosen.format("inference", "(.*)") + chosen.format("step", "(.*)") + r"the same from the lock:\n" +

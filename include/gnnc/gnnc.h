@@ -2,8 +2,8 @@
  *
  * A model written in gnnc's language (docs/language.md) is parsed to a module, compiled to an executable, and run on any
  * graph: compiled code holds no sizes of graphs, so one executable serves graphs of every number of nodes and edges, 0
- * and 1 included, and is not compiled again, but where schedules are chosen.  (`dynamic` asks for sizes to be compiled in;
- * see gnnc_compile_options.)
+ * and 1 included, and is not compiled again, but where schedules are chosen or rows picked.  (`dynamic` asks for sizes to be
+ * compiled in; see gnnc_compile_options.)
  * A state holds weights and what training keeps; a run binds an executable, a state, a graph and data, and computes.
  *
  *     gnnc_context_new     options           -> context         cache of kernels, memory, callbacks; NULL does for one
@@ -276,6 +276,19 @@ typedef struct gnnc_compile_options {
      * "high": operands may be rounded to TF32 where a machine multiplies those faster.  A CPU does not: there both give the
      * same bits. */
     const char *matmul_precision;
+
+    /* With train: the rows of nodes that a step computes, where the loss is a sum over a mask.
+     *   "needed"  those that the loss depends on: the mask's, the sources of edges into those, and so on, a level a layer, as
+     *             far as a level leaves out a quarter of the rows, by the graph and the mask that are bound
+     *   "all"     all rows
+     * NULL: "needed" with `fixed`; "all" without, where it costs nothing to bind another mask of the same size.  Both are the
+     * same loss and gradients up to the rounding of sums, as long as rows that are left out are finite: 0 times infinity is no
+     * part of the loss then.
+     *   A number of levels is compiled in, and any is right for all masks and graphs: as many as the model has layers, and where
+     * graph and mask leave out rows at fewer, a training step with so many (0: all rows), by the first step that wants it.  That is a
+     * program of its own, but no recompilation; where the stance is run-what-is-compiled, the program that is there does.  All
+     * rows are computed in mode eager and with buckets, too: "needed" is GNNC_ERROR_USAGE there. */
+    const char *rows;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there.
@@ -294,9 +307,9 @@ typedef struct gnnc_executable_info {
     int kernels;        /* that are launched, of all programs */
     int distinct;       /* that were compiled: equal ones share code */
     int parameters;     /* of the model, see gnnc_state_weight */
-    int programs;   /* that were compiled for sizes of graphs up to now, once more where schedules were chosen; kernels
-                         * and distinct are of the last one */
-    int recompiles; /* of them, those that a guard asked for, but for an eager one */
+    int programs; /* that were compiled for sizes of graphs up to now, once more where schedules were chosen, and training
+                         * steps for other numbers of levels of rows; kernels and distinct are of the last one */
+    int recompiles;               /* of them, those that a guard asked for, but for an eager one */
     int cache_hits, cache_misses; /* kernels, of all programs; both 0 without a cache */
     double all_compile_ms;        /* of all programs */
 } gnnc_executable_info;
@@ -311,10 +324,12 @@ typedef struct gnnc_program_info {
     /* Guards: the program is for graphs of so many nodes and edges, both ends included; INT64_MAX: any number. */
     int64_t nodes_least, nodes_most, edges_least, edges_most;
     const char *
-        guard; /* "nodes" or "edges": the first guard of the program before it that did not hold; NULL: it is the first */
+        guard; /* "nodes" or "edges": the first guard of the program before it that did not hold; NULL: it is the first,
+                * or a training step for another number of levels of rows */
     int64_t guard_was, guard_is; /* what that guard asked for, and the size that came */
     const char *reason;          /* the same in words, of all guards that did not hold; "" for the first program */
-} gnnc_program_info;             /* one with other schedules says what the one before it says */
+    int levels;      /* of rows that its training step picks; 0: it computes all (`rows` in gnnc_compile_options) */
+} gnnc_program_info; /* one with other schedules says what the one before it says */
 /* Program `k`, in the order in which they were compiled; strings live as long as the executable.  GNNC_ERROR_USAGE: there
  * is none of that number.  While other threads run the executable there may be more programs than it was asked for. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_executable_program(const gnnc_executable *e, int k, gnnc_program_info *info);
@@ -405,7 +420,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
  * is freed, and is read anew by every call; the rest (masks, int64, other strides, data on edges, x for an executable
  * that was compiled `sparse`, everything for one that was compiled `fixed` or in a context with a GPU) is copied here, when it
  * is bound.
- * Data of other sizes than before may be bound at any time, together with a graph that fits.
+ * Data of other sizes than before may be bound at any time, together with a graph that fits.  A mask that is written to once it
+ * is bound counts as it was, until it is bound again.
  * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of
  * dimensions or columns, not on the CPU, not aligned to its element, an int64 that 32 bits do not hold.  Numbers of rows
  * are checked against each other when it is run. */

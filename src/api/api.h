@@ -50,6 +50,9 @@ struct gnnc_executable {
     gn_jit *jit;
     double ms;
     gn_data_shape shape;
+    /* Levels of rows that a training step can pick (driver/build.h), by the data bound to `mask`; 0, NULL: all are computed. */
+    int levels;
+    const char *mask;
     /* Schedules: what a search may take, or the lock that says them; one thread at a time chooses. */
     double tune_seconds;
     const char *lock, *lock_path; /* its text; NULL: there is none */
@@ -91,9 +94,11 @@ struct gnnc_run {
     gn_graph *pattern; /* of x, where products walk its non-zeros */
     int n_data, cap;
     api_data *data;
-    const gn_variant *variant; /* whose code the units have */
-    gn_unit unit[API_UNITS];   /* code, with instances of this run's */
-    bool bound[API_UNITS];     /* instances are up to date */
+    const gn_variant *program;            /* for graphs of the bound one's sizes, and all rows */
+    const gn_variant *variant[API_UNITS]; /* whose code the units have */
+    gn_unit unit[API_UNITS];              /* code, with instances of this run's */
+    bool bound[API_UNITS];                /* instances are up to date */
+    int last;                             /* unit that was called last */
     bool inferred;
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;
@@ -163,6 +168,9 @@ void api_unbind(gnnc_run *r);
  * where the run has none but by its non-zeros; NULL. */
 GN_NODISCARD gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, const void *dense,
                                       gn_pool *pool, const gn_instance *like);
+
+/* Of the graph as programs see it: with what its bucket adds. */
+gn_sizes api_sizes(const gnnc_run *r);
 
 /* tune.c: sees that schedules were chosen for a unit of the run's program, whose data is arranged.  Where the choice is
  * another program the run is unbound, and *again true. */

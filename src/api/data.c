@@ -70,7 +70,8 @@ static gn_status *add_data(gnnc_run *r, const char *name, api_data **out)
 static void replace(gnnc_run *r, const api_data *before, const api_data *now)
 {
     bool same_size = before->data && before->rows == now->rows && before->row_elems == now->row_elems;
-    bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket;
+    bool picks = r->exe->levels && !strcmp(now->name, r->exe->mask); /* rows, which other code may be for now */
+    bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket || picks;
     r->inferred = false;
     for (int k = 0; k < API_UNITS && !again; k++) {
         const gn_unit *u = &r->unit[k];

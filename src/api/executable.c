@@ -77,6 +77,21 @@ static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o
     return NULL;
 }
 
+/* Everything of rows; mode and buckets are known. */
+static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
+{
+    static const char *const names[] = {"needed", "all"};
+    bool eager = gn_modes[e->opt.mode].eager, needed = o->rows ? !strcmp(o->rows, "needed") : e->opt.fixed;
+    if (o->rows && !needed && strcmp(o->rows, "all") != 0)
+        GN_FAIL(GN_ERR_USAGE, "rows: there is no '%s'%s", o->rows, gn_did_you_mean(o->rows, names, 2).text);
+    if (o->rows && needed && (e->bucket || eager))
+        GN_FAIL(GN_ERR_USAGE, "rows 'needed': %s all rows are computed", e->bucket ? "with buckets" : "in mode eager");
+    if (!needed || !e->opt.train || e->bucket || eager) return NULL;
+    GN_TRY(gn_build_levels(&e->arena, e->model, &e->opt, &e->levels, &e->mask));
+    e->opt.train_rows.levels = e->levels; /* of the first program: masks mostly leave rows out where nothing changes */
+    return NULL;
+}
+
 /* Everything of schedules; the mode is known. */
 static gn_status *read_tuning(gnnc_executable *e, const gnnc_compile_options *o)
 {
@@ -145,6 +160,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
                                 .cache = api_context(e) ? api_context(e)->cache : NULL,
                                 .target = api_target(api_context(e))};
     GN_TRY(read_mode(o->mode, &e->opt.mode));
+    GN_TRY(read_rows(e, o));
     GN_TRY(read_tuning(e, o));
     GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
     if (o->expect_nodes) {
@@ -239,8 +255,9 @@ static gn_status *describe_program(const gnnc_executable *e, int k, gnnc_program
                            .nodes_most = nodes.most,
                            .edges_least = edges.least,
                            .edges_most = edges.most,
-                           .reason = v->why};
-    if (*v->why) {
+                           .reason = v->why,
+                           .levels = v->levels};
+    if (*v->why && !v->step_alone) {
         i.guard = gn_dim_name[v->guard];
         i.guard_was = v->old;
         i.guard_is = v->new;

@@ -59,12 +59,8 @@ static bool same_weights(const gnnc_executable *e, const gnnc_state *s)
     return same;
 }
 
-/* The code of a program; nothing is bound yet. */
-static void take_units(gnnc_run *r, const gn_build *b)
-{
-    r->unit[INFER] = b->eval;
-    r->unit[STEP] = b->step;
-}
+/* A unit's code; nothing is bound yet. */
+static gn_unit unit_of(const gn_build *b, int which) { return which == STEP ? b->step : b->eval; }
 
 static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
 {
@@ -85,7 +81,7 @@ static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
     atomic_fetch_add(&r->exe->users, 1);
     atomic_fetch_add(&s->users, 1);
     r->stance = stance;
-    take_units(r, e->build);
+    for (int k = 0; k < API_UNITS; k++) r->unit[k] = unit_of(e->build, k);
     gn_status *status = gn_pool_new(o.threads > 1 ? o.threads : 1, &r->pool);
     if (status)
         gnnc_run_free(r);
@@ -115,33 +111,70 @@ static gn_status *make_dense(gnnc_run *r)
     return api_note_data(r, "x", &now);
 }
 
-/* Everything that the unit reads must be there. */
+static gn_status *check_input(gnnc_run *r, const char *name)
+{
+    const gir_program *in;
+    const api_data *d = api_find_data(r, name);
+    if (!api_find_input(r, name, &in) || (d && d->data)) return NULL;
+    GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", name);
+}
+
+/* Everything that the unit reads must be there, and what picks rows. */
 static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
 {
     const gn_compiled *c[] = {u->prepare_code, u->code};
-    for (int p = 0; p < 2; p++)
-        for (int k = 0; c[p] && k < c[p]->artifact->n_slots; k++) {
-            const gn_slot *slot = &c[p]->artifact->slots[k];
-            if (slot->kind != GN_SLOT_INPUT || !api_find_input(r, slot->name, &(const gir_program *){NULL})) continue;
-            const api_data *d = api_find_data(r, slot->name);
-            if (!d || !d->data) GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", slot->name);
-        }
+    for (int p = 0; p < 2; p++) {
+        const gn_artifact *a = c[p] ? c[p]->artifact : NULL;
+        for (int k = 0; a && k < a->n_slots; k++)
+            if (a->slots[k].kind == GN_SLOT_INPUT) GN_TRY(check_input(r, a->slots[k].name));
+        for (int k = 0; a && k < a->n_graphs; k++)
+            if (a->graphs[k].mask_of) GN_TRY(check_input(r, a->graphs[k].mask_of));
+    }
     if (gn_unit_reads_pattern(u) && !r->pattern) GN_FAIL(GN_ERR_USAGE, "input 'x' is not bound");
     return NULL;
 }
 
-/* The program that fits the graph; units that are bound have it already. */
+gn_sizes api_sizes(const gnnc_run *r)
+{
+    const gn_graph *g = r->padded ? r->padded : r->graph->graph;
+    return (gn_sizes){{g->n_dst, g->n_edge}};
+}
+
+/* The program that fits the graph; units that are bound are of it already. */
 static gn_status *choose_program(gnnc_run *r)
 {
     gn_sizes s = {{r->graph->graph->n_dst, r->graph->graph->n_edge}};
-    const gn_variant *v = NULL;
     for (int k = 0; k < API_UNITS; k++)
         if (r->bound[k]) return NULL;
     GN_TRY(gn_ranges_check(&r->exe->ranges, &s));
     GN_TRY(api_pad(r, &s));
-    GN_TRY(gn_jit_get(r->exe->jit, &s, r->stance, &v));
-    if (v != r->variant) take_units(r, &v->build);
-    r->variant = v;
+    return gn_jit_get(r->exe->jit, &s, r->stance, &r->program);
+}
+
+/* The one whose training step picks as many levels of rows as leave out enough, of this mask and graph. */
+static gn_status *choose_rows(gnnc_run *r, const gn_variant **v)
+{
+    const gnnc_executable *e = r->exe;
+    const gn_graph *g = r->graph->graph;
+    const api_data *mask = e->levels ? api_find_data(r, e->mask) : NULL;
+    gn_sizes s = api_sizes(r);
+    gn_loss_rows rows;
+    if (!mask || !mask->data) return NULL; /* an error further on */
+    if (mask->rows != g->n_dst)
+        GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld nodes", e->mask, (long long)mask->rows,
+                (long long)g->n_dst);
+    if (!g->n_dst) return NULL;
+    GN_TRY(gn_count_levels(g, mask->data, e->levels, &rows));
+    return gn_jit_get_rows(e->jit, *v, &s, rows.levels, r->stance, v);
+}
+
+static gn_status *choose_unit(gnnc_run *r, int which)
+{
+    GN_TRY(choose_program(r));
+    const gn_variant *v = r->program;
+    if (which == STEP) GN_TRY(choose_rows(r, &v));
+    if (v != r->variant[which]) r->unit[which] = unit_of(&v->build, which);
+    r->variant[which] = v;
     return NULL;
 }
 
@@ -184,11 +217,11 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
 static gn_status *make_ready(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
-    GN_TRY(choose_program(r));
+    GN_TRY(choose_unit(r, which));
     api_data *x = api_find_data(r, "x");
     if (gn_unit_reads(u, GN_SLOT_INPUT, "x") && r->pattern && !(x && x->data)) {
         GN_TRY(make_dense(r));
-        GN_TRY(choose_program(r)); /* new data drops what was added for the old */
+        GN_TRY(choose_unit(r, which)); /* new data drops what was added for the old */
     }
     GN_TRY(check_bound(r, u));
     return api_arrange(r);
@@ -202,7 +235,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
     bool again;
     GN_TRY(api_tune(r, which, &again));
     if (again) GN_TRY(make_ready(r, which));
-    const gn_tuned *t = r->variant ? gn_variant_tuned(r->variant, which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL) : NULL;
+    const gn_tuned *t = gn_variant_tuned(r->variant[which], which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
     if (t) u->one_region = t->pick.one_region > 0;
     GN_TRY(api_send_state(r->state));
     gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, r->unit[!which].instance);
@@ -214,6 +247,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
 static gn_status *run(gnnc_run *r, int which)
 {
     r->inferred = false;
+    r->last = which;
     if (!r->bound[which])
         GN_TRY(make_instances(r, which));
     else
@@ -325,13 +359,14 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
 
 void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info)
 {
+    const gn_variant *v = r->variant[r->last];
     gnnc_run_info i = {.size = info->size,
                        .inferences = r->calls[INFER],
                        .steps = r->calls[STEP],
                        .bindings = r->bindings,
                        .bytes = gnnc_run_bytes(r),
-                       .program = r->variant ? r->variant->number : -1,
-                       .eager = r->variant && r->variant->eager};
+                       .program = v ? v->number : -1,
+                       .eager = v && v->eager};
     if (r->padded) {
         i.padded_nodes = r->padded->n_dst - r->graph->graph->n_dst;
         i.padded_edges = r->padded->n_edge - r->graph->graph->n_edge;

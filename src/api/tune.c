@@ -53,6 +53,7 @@ static gn_status *sign(search *z, const char **out)
     const gn_graph *g = r->padded ? r->padded : r->graph->graph;
     gn_buf_printf(&more, " for graphs to come%s%s%s", e->opt.index == GN_I64 ? " wide" : "",
                   e->opt.sparse ? " sparse" : "", e->bucket ? " padded" : "");
+    if (z->unit == GN_UNIT_STEP && z->v->levels) gn_buf_printf(&more, " picked %d", z->v->levels);
     gn_tune_facts f = {.model = gn_jit_outline(e->jit, z->v, &z->arena, &unused),
                        .graph = g,
                        .features = e->shape.n_features,
@@ -165,27 +166,27 @@ static gn_status *choose(gnnc_run *r, const gn_variant *v, gn_unit_id unit)
     return s;
 }
 
-static gn_status *newest(gnnc_run *r, const gn_variant **out)
+static gn_status *newest(gnnc_run *r, int levels, const gn_variant **out)
 {
-    const gn_graph *g = r->padded ? r->padded : r->graph->graph;
-    gn_sizes sizes = {{g->n_dst, g->n_edge}};
-    return gn_jit_get(r->exe->jit, &sizes, r->stance, out);
+    gn_sizes sizes = api_sizes(r);
+    GN_TRY(gn_jit_get(r->exe->jit, &sizes, r->stance, out));
+    return gn_jit_get_rows(r->exe->jit, *out, &sizes, levels, r->stance, out);
 }
 
 gn_status *api_tune(gnnc_run *r, int which, bool *again)
 {
     gnnc_executable *e = r->exe;
     gn_unit_id unit = which ? GN_UNIT_STEP : GN_UNIT_EVAL;
-    const gn_variant *v = r->variant;
+    const gn_variant *v = r->variant[which];
     *again = false;
     bool wanted = (gn_modes[e->opt.mode].tune || e->lock) && !e->opt.target;
-    if (!wanted || !v || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit)) return NULL;
+    if (!wanted || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit)) return NULL;
     pthread_mutex_lock(&e->choosing);
-    gn_status *s = newest(r, &v);
+    gn_status *s = newest(r, r->variant[which]->levels, &v);
     if (!s && !v->eager && !gn_variant_tuned(v, unit)) s = choose(r, v, unit);
-    if (!s) s = newest(r, &v);
+    if (!s) s = newest(r, r->variant[which]->levels, &v);
     pthread_mutex_unlock(&e->choosing);
-    *again = !s && v != r->variant;
+    *again = !s && v != r->variant[which];
     if (*again) api_unbind(r);
     return s;
 }

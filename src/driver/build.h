@@ -102,6 +102,15 @@ gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss);
 /* The loss program with gradients and optimizer. */
 GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out);
 
+/* How many levels of rows (passes/restrict_rows.c) the training step of a build can pick, and the input that is their mask;
+ * 0, NULL: none. */
+GN_NODISCARD gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt, int *levels,
+                                        const char **mask);
+
+/* levels.c: how many levels of rows, `most` at most, leave out enough to pay for a loss over `mask` (NULL: none), and how many
+ * rows and edges each has; nothing of features. */
+GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most, gn_loss_rows *out);
+
 /* emit.c ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct gn_named_program {

@@ -91,6 +91,8 @@ static gn_build_options options_of(const gn_jit *j, const gn_variant *v)
         o.hints = &j->hint;
     }
     if (v->eager) o.mode = GN_MODE_EAGER;
+    o.train_rows.levels = v->levels;
+    if (v->step_alone) o.skip |= ~(1u << GN_UNIT_STEP);
     for (int k = 0; k < GN_UNITS; k++) o.pick[k] = v->tuned[k] ? &v->tuned[k]->pick : NULL;
     return o;
 }
@@ -119,13 +121,15 @@ static gn_status *build(gn_jit *j, gn_variant *v)
     return s;
 }
 
-/* Under the lock. `like` says guards, reason and whether it is eager. */
+/* Under the lock. `like` says all but what comes of it. */
 static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
 {
     double t0 = gn_now_ms();
     gn_variant *v = gn_allocate_zeroed(sizeof *v);
     if (!v) GN_FAIL(GN_ERR_NOMEM, "out of memory: a program");
     *v = (gn_variant){.eager = like->eager,
+                      .levels = like->levels,
+                      .step_alone = like->step_alone,
                       .guards = like->guards,
                       .why = like->why,
                       .guard = like->guard,
@@ -155,7 +159,14 @@ static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
 static gn_variant *find(const gn_jit *j, const gn_sizes *s, bool eager)
 {
     gn_variant *v = atomic_load_explicit(&j->newest, memory_order_acquire);
-    while (v && (v->eager != eager || !gn_guards_hold(&v->guards, s))) v = v->older;
+    while (v && (v->eager != eager || v->step_alone || !gn_guards_hold(&v->guards, s))) v = v->older;
+    return v;
+}
+
+static gn_variant *find_step(const gn_jit *j, const gn_sizes *s, int levels)
+{
+    gn_variant *v = atomic_load_explicit(&j->newest, memory_order_acquire);
+    while (v && (v->eager || v->levels != levels || !gn_guards_hold(&v->guards, s))) v = v->older;
     return v;
 }
 
@@ -252,6 +263,7 @@ static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s
     if (stance == GN_STANCE_COMPILED)
         GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance run-what-is-compiled forbids to compile", j->model->name, why);
     like.eager = stance == GN_STANCE_EAGER;
+    like.levels = like.eager ? 0 : j->opt.build.train_rows.levels;
     if (!like.eager && atomic_load(&j->recompiles) >= j->opt.limit)
         GN_FAIL(
             GN_ERR_USAGE,
@@ -271,7 +283,7 @@ static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s
 
 static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
 {
-    gn_variant like = {.why = ""};
+    gn_variant like = {.why = "", .levels = j->opt.build.train_rows.levels};
     if (s) {
         int64_t nodes = s->n[GN_DIM_NODES];
         j->hint = (low_hint){.name = "g", .n_src = nodes, .n_dst = nodes, .n_edge = s->n[GN_DIM_EDGES]};
@@ -285,7 +297,7 @@ static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
 static const gn_variant *last_compiled(const gn_jit *j)
 {
     const gn_variant *v = atomic_load(&j->newest);
-    while (v && v->eager) v = v->older;
+    while (v && (v->eager || v->step_alone)) v = v->older;
     return v;
 }
 
@@ -325,6 +337,27 @@ gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stance, const gn_v
     }
     *out = v;
     return NULL;
+}
+
+gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, int levels, gn_stance stance,
+                           const gn_variant **out)
+{
+    gn_status *status = NULL;
+    gn_variant *step;
+    char why[REASON];
+    *out = v;
+    if (v->levels == levels || v->eager) return NULL;
+    step = find_step(j, s, levels);
+    if (step) *out = step;
+    if (step || stance == GN_STANCE_COMPILED) return NULL;
+    snprintf(why, sizeof why, "graph and mask leave rows out at %d levels, not at %d", levels, v->levels);
+    gn_variant like = {.guards = v->guards, .levels = levels, .step_alone = true, .why = why};
+    pthread_mutex_lock(&j->compiling);
+    step = find_step(j, s, levels);
+    if (!step) status = add(j, &like, &step);
+    pthread_mutex_unlock(&j->compiling);
+    *out = step;
+    return status;
 }
 
 gn_status *gn_jit_prepare(gn_jit *j)
@@ -372,7 +405,9 @@ gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t)
     const gn_pick *p = &t->pick;
     if (!p->schedule.n && !p->without.passes && !p->without.decisions)
         return note_choice((gn_variant *)(uintptr_t)v, t);
-    gn_variant *made, like = {.guards = v->guards, .why = v->why, .guard = v->guard, .old = v->old, .new = v->new};
+    gn_variant *made,
+        like = {
+            .guards = v->guards, .levels = v->levels, .why = v->why, .guard = v->guard, .old = v->old, .new = v->new};
     for (gn_unit_id k = 0; k < GN_UNITS; k++) like.tuned[k] = gn_variant_tuned(v, k);
     like.tuned[t->unit] = t;
     pthread_mutex_lock(&j->compiling);

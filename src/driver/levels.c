@@ -1,8 +1,6 @@
 /* levels: how far from a mask it pays to leave rows out. */
-#include "driver/session_impl.h"
-#include "passes/passes.h"
-
-#include <stdlib.h>
+#include "base/alloc.h"
+#include "driver/build.h"
 
 /* A level that leaves out less than this part of the rows is not worth graphs of its own. */
 static const double worth = 0.25;
@@ -24,21 +22,21 @@ static int64_t grow(const gn_graph *g, uint8_t *marked, uint8_t *next, int64_t *
     return n;
 }
 
-gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, gn_loss_rows *out)
+gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most, gn_loss_rows *out)
 {
     int64_t n = 0;
     *out = (gn_loss_rows){.facts.all = {g->n_dst, g->n_edge}};
     if (!mask || g->n_src != g->n_dst || g->n_dst == 0) return NULL;
-    uint8_t *marked = calloc((size_t)g->n_dst, 2);
+    uint8_t *marked = gn_allocate_zeroed(2 * (size_t)g->n_dst);
     if (!marked) GN_FAIL(GN_ERR_NOMEM, "out of memory: %lld rows to be picked", (long long)g->n_dst);
     for (int64_t v = 0; v < g->n_dst; v++) n += marked[v] = mask[v] != 0;
-    while (out->levels < GN_MOST_LEVELS && (double)n <= (1 - worth) * (double)g->n_dst) {
+    while (out->levels < most && (double)n <= (1 - worth) * (double)g->n_dst) {
         gn_row_count *level = &out->facts.level[out->levels++];
         level->rows = n;
         n = grow(g, marked, marked + g->n_dst, &level->edges);
-        for (; n == level->rows && out->levels < GN_MOST_LEVELS; out->levels++) /* all that can be reached */
+        for (; n == level->rows && out->levels < most; out->levels++) /* all that can be reached */
             out->facts.level[out->levels] = *level;
     }
-    free(marked);
+    gn_release(marked);
     return NULL;
 }

@@ -110,8 +110,8 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .cache = s->opt.cache,
                           .target = s->opt.target};
     if (o.train && o.fixed) {
-        GN_TRY(gn_count_levels(s->graph, s->data->train_mask, &o.train_rows));
-        GN_TRY(gn_count_levels(s->graph, s->data->val_mask, &o.val_rows));
+        GN_TRY(gn_count_levels(s->graph, s->data->train_mask, GN_MOST_LEVELS, &o.train_rows));
+        GN_TRY(gn_count_levels(s->graph, s->data->val_mask, GN_MOST_LEVELS, &o.val_rows));
         o.train_rows.facts.nonzeros = o.val_rows.facts.nonzeros = o.sparse ? s->data->x_csr->nnz : 0;
     }
     const gn_limits *limits = o.target ? &o.target->limits : o.limits;

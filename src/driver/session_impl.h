@@ -4,9 +4,9 @@
 
 #include "driver/session.h"
 
-/* How many levels of rows (passes/restrict_rows.c) leave out enough to pay, for a loss over `mask` (NULL: none), and how
- * many rows and edges each has; nothing of features. */
-GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, gn_loss_rows *out);
+/* step.c: as gn_build_levels. */
+GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels,
+                                       const char **mask);
 
 /* States to the session's device, after the host's were changed, and from it, before they are read.  Nothing here. */
 GN_NODISCARD gn_status *gn_session_push(const gn_session *s);

@@ -99,6 +99,10 @@ bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_opti
  * *levels for all rows.  *levels becomes 0 where the program has no loss over a mask. */
 const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *levels);
 
+/* How many levels of rows there are that restrict_rows can pick, at most: with more the program is the same.  *mask: the input
+ * that picks them; NULL, and 0 levels, where the program has no loss over a mask. */
+int gn_count_row_levels(gn_arena *a, const gir_program *in, const char **mask);
+
 /* Sums over edges of sparse features that are worth computing once, dense (dense_once.c). `opt` stays where it is. */
 typedef struct gn_dense_once gn_dense_once;
 gn_dense_once *gn_dense_once_new(gn_arena *a, const gir_program *p, const gn_pass_options *opt);

@@ -337,6 +337,19 @@ const uint8_t *gn_find_row_levels(gn_arena *a, const gir_program *in, int *level
     return read;
 }
 
+int gn_count_row_levels(gn_arena *a, const gir_program *in, const char **mask)
+{
+    restricter z = {.from = in, .levels = GN_MOST_LEVELS};
+    uint32_t picked = 0;
+    *mask = NULL;
+    z.sum_of = masks_of_sums(a, in, &z.mask);
+    if (!z.mask) return 0;
+    *mask = gir_at(in, z.mask)->attr.name;
+    find_needs(a, &z, NULL);
+    for (gir_id v = 1; v < in->nodes.n; v++) picked |= z.need[v] & ~((uint32_t)1 << z.levels);
+    return picked ? top(picked) + 1 : 0;
+}
+
 gn_status *gn_run_restrict_rows(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
     *out = (gir_program *)in;

@@ -75,6 +75,7 @@ enum { STEPS = 4, SMALL = 26, LARGE = 33, MOST = LARGE * C };
 typedef struct story {
     double loss[STEPS];
     float scores[2][MOST];
+    int levels; /* of rows that a step picked, at most */
 } story;
 
 static char *sample_text(const char *name)
@@ -99,6 +100,11 @@ static story tell(const gnnc_context *c, const char *text, gnnc_compile_options 
     for (int k = 0; k < STEPS; k++) {
         if (k % 2 == 0) bind_world(b.run, &w[k / 2 % 2], true);
         ok(gnnc_run_step(b.run, k == 1 ? NULL : &s.loss[k]));
+        gnnc_run_info r = {.size = sizeof r};
+        gnnc_program_info p = {.size = sizeof p};
+        gnnc_run_describe(b.run, &r);
+        ok(gnnc_executable_program(b.exe, r.program, &p));
+        if (p.levels > s.levels) s.levels = p.levels;
     }
     for (int k = 0; k < 2; k++) {
         bind_world(b.run, &w[k], true);
@@ -130,6 +136,9 @@ START_TEST(trains)
           recorded = tell(c, gcn, (gnnc_compile_options){.mode = "reduce-overhead"});
     ck_assert(one.loss[0] > 0 && one.loss[0] != one.loss[2]);
     ck_assert_mem_eq(&one, &recorded, sizeof recorded);
+    story picked = tell(c, gcn, (gnnc_compile_options){.fixed = true});
+    ck_assert(picked.levels > 0 && one.levels == 0);
+    close_to(&picked, &one);
     gnnc_context_free(c);
 #if GNNC_HAVE_LLVM
     story here = tell(NULL, gcn, (gnnc_compile_options){0});
