@@ -33,7 +33,7 @@
     X(SHARE_TILES, "share-tiles", "blocks of lanes share tiles of products, where a machine has memory for that")      \
     X(LIBRARY, "library-products", "a device's own library may make products, where that is asked for or faster")      \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
-    X(SEGMENTS, "segments", "groups of lanes add up the parts of a row at once, where they are short")                 \
+    X(SEGMENTS, "segments", "short sums along a row, several a row, are taken at once by runs of lanes")               \
     X(SPLIT_ROWS, "split-rows", "rows of many edges are summed in parts, where groups of lanes each take a row")       \
     X(BALANCE, "balance", "threads share out rows by their edges rather than by their number")                         \
     X(EDGE_WAYS, "edge-ways", "short sums over edges take several edges at once, into sums of their own")              \

@@ -279,14 +279,16 @@ static low_ix reduced_index(lower *L, const gir_type *t, int64_t axes, kir_id ou
     return x;
 }
 
-/* Where lanes of a group meet, they run over all elements, and those that hold the elements of one result add them up: short
- * sums at once, not one after another. */
+/* Short sums along a row are taken at once, not one after another: lanes run over all elements, and those that hold the
+ * elements of one result add them up. In the lanes of a group they meet; in vectors, halves of several sums are added by one
+ * instruction, as long as the row is a few vectors. */
 static bool in_segments(const lower *L, const gir_node *n, const gir_type *t, int64_t outs, int64_t ins)
 {
-    enum { SHORTEST = 4 };
+    enum { SHORTEST = 4, MOST_VECTORS = 16 };
+    int64_t lanes = L->opt->limits.lanes;
     bool last = n->attr.i[1] == (int64_t)1 << (t->rank - 1), power = (ins & (ins - 1)) == 0;
-    return L->opt->limits.shared_bytes && last && power && outs > 1 && ins >= SHORTEST && ins <= L->opt->limits.lanes &&
-           gn_is_on(L->opt->off, GN_DO_SEGMENTS);
+    bool few = L->opt->limits.shared_bytes ? ins <= lanes : ins <= MOST_VECTORS * lanes / outs;
+    return last && power && outs > 1 && ins >= SHORTEST && few && gn_is_on(L->opt->off, GN_DO_SEGMENTS);
 }
 
 static void reduce_segments(lower *L, gir_id v, const where *w, kir_id tile, int64_t ins)

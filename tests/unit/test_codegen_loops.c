@@ -122,6 +122,13 @@ static const pattern patterns[] = {
      "%8 = fmul f32 %6, %7 %9 = idiv %4, 8 tacc sum %20[%9], %8 }\n %10 = imul %1, 16\n"
      "for %11 in 0 .. 16 step 1 vector none { %12 = iadd %10, %11 %13 = tload f32 %20[%11] store %o[%12], %13 }}}",
      1e-5, 0},
+    {"heads of eight columns, the last first",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * 16] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f32 16 for %3 in 0 .. 16 step 1 vector none { tstore %20[%3], 0.0 }\n"
+     "for %4 in 0 .. # step 1 vector reduce { %5 = iadd %2, %4 %6 = load f32 %x[%5]\n"
+     "%8 = idiv %4, 8 %9 = isub 15, %8 tacc sum %20[%9], %6 }\n %10 = imul %1, 16\n"
+     "for %11 in 0 .. 16 step 1 vector none { %12 = iadd %10, %11 %13 = tload f32 %20[%11] store %o[%12], %13 }}}",
+     1e-5, 0},
     {"heads of eight columns, chunk by chunk, beside seven",
      "kernel @p (sym n, %x: f32[n * #] read, %y: f32[7] read, %o: f32[n * 16] write, %q: f32[n * 7] write) {" ROWS
      "%2 = imul %1, # %20 = tile f32 16 for %3 in 0 .. 16 step 1 vector none { tstore %20[%3], 9.0 }\n"
@@ -375,6 +382,37 @@ START_TEST(gemm_tiles)
 }
 END_TEST
 
+/* Sums of runs of lanes, all at once, have the bits of sums taken one after another: # columns of $ heads. */
+static const char runs[] =
+    "kernel @p (sym n, %x: @[n * !] read, %o: @[n * $] write, %d: @[n * $] write) {" ROWS "%2 = imul %1, !\n"
+    "%20 = tile @ $ %21 = tile @ $ for %3 in 0 .. $ step 1 vector none { tstore %20[%3], 0.5? tstore %21[%3], 0.5? "
+    "}\n"
+    "for %4 in 0 .. $ step 1 unroll none { %5 = imul %4, # for %6 in 0 .. # step 1 vector reduce {\n"
+    "%7 = iadd %5, %6 %8 = iadd %2, %7 %9 = load @ %x[%8] tacc sum %20[%4], %9 } }\n"
+    "for %10 in 0 .. ! step 1 vector reduce { %11 = iadd %2, %10 %12 = load @ %x[%11] %13 = idiv %10, #\n"
+    "tacc sum %21[%13], %12 }\n"
+    "%14 = imul %1, $ for %15 in 0 .. $ step 1 vector none { %16 = iadd %14, %15 %17 = tload @ %20[%15]\n"
+    "%18 = tload @ %21[%15] %19 = fsub @ %17, %18 %22 = fmul @ %19, 1e12? store %o[%16], %17 store %d[%16], %22 }}}";
+
+START_TEST(runs_of_lanes)
+{
+    static const int shape[][2] = {{8, 8}, {4, 8},  {3, 8},  {16, 4}, {5, 4}, {4, 32}, {6, 16},
+                                   {8, 2}, {7, 16}, {2, 64}, {16, 8}, {3, 4}, {6, 4}};
+    const int heads = shape[_i / 2][0], columns = shape[_i / 2][1];
+    gn_buf t = {.arena = &arena};
+    for (const char *p = runs; *p; p++) switch (*p) {
+        case '@': p[1] == 'p' ? gn_buf_addn(&t, p, 1) : gn_buf_printf(&t, "%s", _i % 2 ? "f64" : "f32"); break;
+        case '?': gn_buf_printf(&t, "%s", _i % 2 ? ":f64" : ""); break;
+        case '$': gn_buf_printf(&t, "%d", heads); break;
+        case '#': gn_buf_printf(&t, "%d", columns); break;
+        case '!': gn_buf_printf(&t, "%d", heads * columns); break;
+        default: gn_buf_addn(&t, p, 1);
+        }
+    check_options o = {.syms = {3}, .tolerance = 1e-5};
+    checked(t.p, &o);
+}
+END_TEST
+
 #ifndef CODEGEN_CUDA /* of LLVM's back end alone */
 /* What cannot be emitted is refused with its reason. */
 START_TEST(refusals)
@@ -528,6 +566,7 @@ int main(void)
     tcase_add_loop_test(longer, constant_and_long, 0, PATTERNS);
     tcase_add_loop_test(run, run_time_lengths, 0, RUN_TIME);
     tcase_add_loop_test(products, gemm_tiles, 1, 36);
+    tcase_add_loop_test(products, runs_of_lanes, 0, 26);
 #ifndef CODEGEN_CUDA
     tcase_add_test(c, refusals);
     tcase_add_test(c, many_kernels);

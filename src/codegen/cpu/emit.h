@@ -49,7 +49,8 @@ typedef struct cg_mem {
 typedef struct cg_defer {
     struct cg_defer *next;
     kir_id inst;      /* the TACC or TFMA */
-    cg_val index;     /* flat; of the tile */
+    cg_val index;     /* of the tile: flat, or of the first run */
+    int run;          /* lanes that name one element, those of the next run the next; 0: all lanes name one */
     LLVMValueRef acc; /* alloca of a vector */
 } cg_defer;
 
@@ -214,6 +215,9 @@ cg_mem cg_tile_mem(cg *c, kir_id tile, cg_val *index); /* brings the index to th
 LLVMValueRef cg_identity(LLVMTypeRef t, gn_elem e, int red);
 LLVMValueRef cg_combine(cg *c, gn_elem e, int red, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef cg_tree(cg *c, gn_elem e, int red, LLVMValueRef v); /* to a scalar */
+/* trees.c: of `n` vectors at once, each of runs of `length` lanes, to as many lanes as there are runs; overwrites v.
+ * n and length are powers of two, n no larger than length. */
+LLVMValueRef cg_trees(cg *c, gn_elem e, int red, LLVMValueRef *v, int n, int length);
 void cg_reduce_into(cg *c, const cg_mem *m, const cg_val *index, int red, LLVMValueRef v);
 void cg_defer_begin(cg *c, kir_id loop, bool written_out, int lanes);
 bool cg_defer_acc(cg *c, kir_id inst, const cg_val *index); /* true: it was taken */

@@ -125,6 +125,7 @@ static cg_defer *defer_new(cg *c, kir_id inst, const cg_val *index)
     cg_defer *d = GN_NEW(c->arena, cg_defer);
     d->inst = inst;
     d->index = *index;
+    d->run = cg_flat(index) ? 0 : run_length(c, index);
     d->acc = cg_alloca(c, cg_vec(cg_type(c, tile_elem(c, kir_at(c->k, inst))), c->reduce.lanes), 64);
     d->next = c->reduce.list;
     c->reduce.list = d;
@@ -175,7 +176,8 @@ static cg_defer *accumulator(cg *c, kir_id id, const cg_val *index, bool *first)
         return d;
     }
     if (!cg_const(index) && c->loop_of[in->a]) return NULL;
-    while (d && (d->inst != id || d->index.c != index->c || d->index.v != index->v)) d = d->next;
+    int run = cg_flat(index) ? 0 : run_length(c, index);
+    while (d && (d->inst != id || d->index.c != index->c || d->index.v != index->v || d->run != run)) d = d->next;
     if (d) return d;
     bool own = false; /* directly in the loop's body */
     for (kir_id i = kir_at(c->k, c->reduce.loop)->body; i && !own; i = kir_at(c->k, i)->next) own = i == id;
@@ -184,11 +186,21 @@ static cg_defer *accumulator(cg *c, kir_id id, const cg_val *index, bool *first)
     return defer_new(c, id, index);
 }
 
+/* Does a whole vector name elements that follow each other, known now, each by a run of lanes? */
+static bool in_runs(const cg *c, const cg_val *index)
+{
+    int g = cg_const(index) ? run_length(c, index) : 0;
+    if (g < 2 || c->lanes < c->reduce.lanes || !c->reduce.written_out) return false;
+    for (int l = 0; l < c->lanes; l++)
+        if (cg_lane(index, l) != index->c + l / g) return false;
+    return true;
+}
+
 bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
 {
     const kir_inst *in = kir_at(c->k, id);
     bool first;
-    if (!c->reduce.loop || !cg_flat(index) || (c->lanes == 1 && c->varies[in->a])) return false;
+    if (!c->reduce.loop || (!cg_flat(index) && !in_runs(c, index)) || (c->lanes == 1 && c->varies[in->a])) return false;
     cg_defer *d = accumulator(c, id, index, &first);
     if (!d) return false;
     gn_elem e = tile_elem(c, in);
@@ -211,24 +223,52 @@ bool cg_defer_acc(cg *c, kir_id id, const cg_val *index)
     return true;
 }
 
+static int elements(const cg *c, const cg_defer *d) { return d->run ? c->reduce.lanes / d->run : 1; }
+
+/* How many accumulators from this one on end in one vector of elements that follow each other: a power of two. */
+static int together(const cg *c, const cg_defer *first)
+{
+    int length = first->run ? first->run : c->reduce.lanes, n = 0, all = 1;
+    for (const cg_defer *d = first; d && n < length; d = d->next, n++)
+        if (d->inst != first->inst || d->run != first->run || d->index.v != first->index.v ||
+            d->index.c != first->index.c + n * elements(c, first))
+            break;
+    while (2 * all <= n) all *= 2;
+    return all;
+}
+
+/* Adds accumulators to their elements of the tile; returns the first that is left. */
+static cg_defer *end_together(cg *c, cg_defer *first)
+{
+    const kir_inst *in = kir_at(c->k, first->inst);
+    cg_val index = first->index;
+    cg_mem m = cg_tile_mem(c, in->ref, &index);
+    gn_elem e = cg_value_elem(m.elem);
+    int n = together(c, first), lanes = c->reduce.lanes, red = red_of(in);
+    LLVMValueRef v[CG_MAX_LANES], at = cg_address(c, &m, index.v, index.c);
+    cg_defer *d = first;
+    for (int i = 0; i < n; i++, d = d->next) v[i] = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), lanes), d->acc, "");
+    int width = n * elements(c, first);
+    if (width == 1) {
+        acc_scalar(c, &m, at, red, cg_tree(c, e, red, v[0]));
+        return d;
+    }
+    LLVMValueRef sum = cg_trees(c, e, red, v, n, first->run ? first->run : lanes);
+    LLVMValueRef old = cg_widen(c, m.elem, cg_load_raw(c, &m, at, width));
+    cg_store_raw(c, &m, at, cg_narrow(c, m.elem, cg_combine(c, e, red, old, sum)));
+    return d;
+}
+
 /* Called after the loop, outside of it. */
 void cg_defer_end(cg *c)
 {
     cg_defer *list = c->reduce.list, *turned = NULL;
-    int lanes = c->reduce.lanes;
-    c->reduce = (cg_reduce_loop){0};
     while (list) { /* in the order of their making */
         cg_defer *next = list->next;
         list->next = turned;
         turned = list;
         list = next;
     }
-    for (cg_defer *d = turned; d; d = d->next) {
-        const kir_inst *in = kir_at(c->k, d->inst);
-        cg_val index = d->index;
-        cg_mem m = cg_tile_mem(c, in->ref, &index);
-        gn_elem e = cg_value_elem(m.elem);
-        LLVMValueRef v = LLVMBuildLoad2(c->b, cg_vec(cg_type(c, e), lanes), d->acc, "");
-        acc_scalar(c, &m, cg_address(c, &m, index.v, index.c), red_of(in), cg_tree(c, e, red_of(in), v));
-    }
+    while (turned) turned = end_together(c, turned);
+    c->reduce = (cg_reduce_loop){0};
 }
