@@ -170,7 +170,7 @@ static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)
 {
     int64_t bytes = 0;
     for (int k = 0; k < n_slots; k++)
-        if (gn_instance_alive(in, k, launch)) bytes += gn_instance_slot_bytes(in, k);
+        if (gn_instance_alive(in, k, launch)) bytes += gn_instance_slot_room(in, k);
     return bytes;
 }
 
@@ -199,14 +199,14 @@ static void print_peak(gn_arena *a, const gn_unit_report *u)
         int best = -1;
         for (int k = 0; k < n; k++)
             if (gn_instance_alive(in, k, at) && !said[k] &&
-                (best < 0 || gn_instance_slot_bytes(in, k) > gn_instance_slot_bytes(in, best)))
+                (best < 0 || gn_instance_slot_room(in, k) > gn_instance_slot_room(in, best)))
                 best = k;
         if (best < 0) break;
         said[best] = true;
         const char *name = held(&low->buffers.p[best], at);
         gir_id v = name && name[0] == 'v' ? (gir_id)atoi(name + 1) : 0;
         bool known = v > 0 && v < u->code->gir->nodes.n;
-        printf("     %-10s %-20s %-16s %s\n", gn_cli_amount(a, (double)gn_instance_slot_bytes(in, best), "B"),
+        printf("     %-10s %-20s %-16s %s\n", gn_cli_amount(a, (double)gn_instance_slot_room(in, best), "B"),
                known ? gn_cli_place(a, u->code->gir, v) : "", known ? gir_ops[gir_at(u->code->gir, v)->op].text : name,
                known ? gir_type_text(u->code->gir, gir_type_of(u->code->gir, v)) : "");
     }
@@ -316,6 +316,16 @@ static void print_refusals(gn_arena *a, const gn_unit_report *u, uint32_t r)
     }
 }
 
+static void print_chain(gn_arena *a, const gn_unit_report *u, int k)
+{
+    int head;
+    int64_t rows = gn_instance_chain(u->unit->instance, k, &head);
+    if (!rows) return;
+    int last = head + u->code->artifact->launches[head].chain - 1;
+    gn_cli_print_words("in blocks",
+                       gn_arena_printf(a, "of %lld rows, kernels %d to %d in turn", (long long)rows, head, last));
+}
+
 static void print_gathers(gn_arena *a, const gn_kernel_report *r, const gn_cli_gpu *gpu)
 {
     const char *what = gn_arena_printf(a, "%s out of %s", gn_cli_amount(a, r->cost.gathered, "B"),
@@ -360,6 +370,7 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_c
                f->p->spaces.p[gir_type_of(f->p, g->graph)->edge].name);
     printf("\n");
     print_region(a, u, r);
+    print_chain(a, u, k);
     print_gathers(a, r, gpu);
     if (r->cost.sampled < 1)
         gn_cli_print_words("counted", gn_arena_printf(a, "over %.2g%% of its rows", 100 * r->cost.sampled));

@@ -133,11 +133,53 @@ static gn_status *check_launch(const gn_artifact *a, int k)
     return NULL;
 }
 
+static bool same_term(gn_term x, gn_term y) { return x.coef == y.coef && x.sym == y.sym && x.plus == y.plus; }
+
+static gn_status *check_chain(const gn_artifact *a, int k)
+{
+    const gn_launch *head = &a->launches[k];
+    if (!head->chain) return NULL;
+    if (head->chain < 2 || head->chain > a->n_launches - k || head->chain_row < 1 || a->chain_bytes < 1)
+        BAD("artifact %s: launch %d begins a chain of %d", a->name, k, head->chain);
+    for (int l = k; l < k + head->chain; l++) {
+        const gn_launch *m = &a->launches[l];
+        bool rows = m->kind == GN_LAUNCH_KERNEL && m->parallel && m->trip.coef == 1 && m->trip.plus == 0 &&
+                    m->trip.sym >= 0 && same_term(m->trip, head->trip) && m->n_buf <= GN_CHAIN_BUFFERS;
+        if (!rows || (l > k && m->chain)) BAD("artifact %s: launch %d is in a chain and can't be", a->name, l);
+    }
+    return NULL;
+}
+
+/* What is passed on has rows that a chain runs over, and nobody else touches it. */
+static gn_status *check_passed_on(const gn_artifact *a, int k)
+{
+    const gn_slot *s = &a->slots[k];
+    if (!s->passed_on) return NULL;
+    int from = 0, end = 0, home = -1; /* the chain at hand; the one that touches it */
+    bool ok = s->kind == GN_SLOT_TEMP && s->elems.coef > 0 && s->elems.coef <= INT32_MAX && s->elems.plus == 0;
+    for (int l = 0; l < a->n_launches; l++) {
+        if (a->launches[l].chain) {
+            from = l;
+            end = l + a->launches[l].chain;
+        }
+        for (int b = 0; b < a->launches[l].n_buf; b++) {
+            if (a->launches[l].buf[b] != k) continue;
+            ok = ok && l < end && (home < 0 || home == from) && a->launches[l].trip.sym == s->elems.sym;
+            home = from;
+        }
+    }
+    for (int j = 0; j < a->n_slots; j++) ok = ok && (a->slots[j].kind != GN_SLOT_ALIAS || a->slots[j].alias != k);
+    if (!ok) BAD("artifact %s: slot %d is passed on by no chain", a->name, k);
+    return NULL;
+}
+
 gn_status *gn_artifact_check(const gn_artifact *a)
 {
     GN_TRY(check_syms(a));
     GN_TRY(check_graphs(a));
     for (int k = 0; k < a->n_slots; k++) GN_TRY(check_slot(a, k));
     for (int k = 0; k < a->n_launches; k++) GN_TRY(check_launch(a, k));
+    for (int k = 0; k < a->n_launches; k++) GN_TRY(check_chain(a, k));
+    for (int k = 0; k < a->n_slots; k++) GN_TRY(check_passed_on(a, k));
     return NULL;
 }

@@ -40,9 +40,12 @@ typedef struct gn_slot {
     gn_graph_array array; /* GRAPH */
     int alias;            /* ALIAS */
     int first, last;      /* TEMP: launches between which it is alive */
+    bool passed_on;       /* TEMP: of one chain alone, whose launches touch only rows of their own in it */
     int edge_graph;       /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into and out of CSR
                             * order by the binder; -1 otherwise */
 } gn_slot;
+
+enum { GN_CHAIN_BUFFERS = 64 }; /* the most that a launch of a chain has */
 
 typedef enum gn_access { GN_READS = 1, GN_WRITES = 2 } gn_access;
 
@@ -72,6 +75,8 @@ typedef struct gn_launch {
     int balance_graph; /* >= 0: iterations are rows (times step) of this graph's ROW_PTR (or COL_PTR, see next): ranges are
                             * balanced by edges */
     gn_graph_array balance_array;
+    int chain; /* > 1: so many launches from here on may run together, block by block of rows (chain.h); else 0 */
+    int64_t chain_row; /* chain: bytes a row of what goes from one of them to another */
 } gn_launch;
 
 typedef enum gn_sym_kind {
@@ -113,6 +118,7 @@ typedef struct gn_size_check {
 typedef struct gn_artifact {
     const char *name;
     int n_syms, n_slots, n_launches, n_graphs, n_checks, n_code;
+    int64_t chain_bytes; /* what a block of a chain should pass on at most: a share of a thread's cache */
     gn_sym *syms;
     gn_slot *slots;
     gn_launch *launches;

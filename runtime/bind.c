@@ -1,6 +1,7 @@
 /* Binding, part two: tensors by name, and launches with every address resolved. */
 #include "base/map.h"
 #include "runtime/instance.h"
+#include "runtime/chain.h"
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -139,7 +140,8 @@ static int64_t worth(const gn_instance *in, const gn_launch *l, int64_t trip)
     int threads = gn_pool_threads(in->pool);
     if (threads == 1 || !l->parallel) return 1;
     double bytes = 0;
-    for (int b = 0; b < l->n_buf; b++) bytes += (double)in->plan.size[l->buf[b]];
+    for (int b = 0; b < l->n_buf; b++)
+        bytes += (double)in->plan.elems[l->buf[b]] * (double)gn_elem_size(in->artifact->slots[l->buf[b]].elem);
     if (l->balance_graph >= 0) bytes += (double)in->graph[l->balance_graph]->n_edge * edge_bytes;
     int64_t most = (int64_t)threads * RANGES_A_THREAD;
     if (most > trip) most = trip;
@@ -190,6 +192,16 @@ static gn_status *resolve_copy(const gn_instance *in, int launch, gn_ready *r, i
     return NULL;
 }
 
+/* Ranges for threads, of the launch's iterations. */
+static void share(const gn_instance *in, const gn_launch *l, gn_ready *r, int64_t *bound)
+{
+    int64_t ranges = worth(in, l, r->trip);
+    r->grain = ranges > 1 ? ceil_div(r->trip, ranges) : r->trip;
+    if (ranges <= 1 || l->balance_graph < 0) return;
+    r->n_ranges = balance(in->graph[l->balance_graph], l, r->trip, ranges, bound);
+    r->bound = bound;
+}
+
 static gn_status *resolve(const gn_instance *in, int launch, gn_ready *r, int64_t *sym, int64_t *bound)
 {
     const gn_artifact *a = in->artifact;
@@ -203,12 +215,26 @@ static gn_status *resolve(const gn_instance *in, int launch, gn_ready *r, int64_
             GN_FAIL(GN_ERR_NOMEM, "%s: the iterations of launch %d cannot be counted", a->name, launch);
         r->trip = ceil_div(r->trip, l->step);
     }
-    int64_t ranges = worth(in, l, r->trip);
-    r->grain = ranges > 1 ? ceil_div(r->trip, ranges) : r->trip;
-    if (ranges <= 1 || l->balance_graph < 0) return NULL;
-    r->n_ranges = balance(in->graph[l->balance_graph], l, r->trip, ranges, bound);
-    r->bound = bound;
+    share(in, l, r, bound);
     return NULL;
+}
+
+/* The chain that begins there is a launch of longer iterations; the others have none left.  It is balanced by the first of
+ * them that walks edges. */
+static void resolve_chain(gn_instance *in, int head, int64_t *bound)
+{
+    const gn_artifact *a = in->artifact;
+    gn_launch all = a->launches[head];
+    all.step = gn_chain_unit(a, head);
+    for (int k = head; k < head + all.chain; k++) {
+        if (all.balance_graph < 0) {
+            all.balance_graph = a->launches[k].balance_graph;
+            all.balance_array = a->launches[k].balance_array;
+        }
+        in->ready[k].trip = in->ready[k].n_ranges = 0;
+    }
+    in->ready[head].trip = ceil_div(in->sym[all.trip.sym], all.step);
+    share(in, &all, &in->ready[head], bound);
 }
 
 gn_status *gn_bind_launches(gn_instance *in)
@@ -220,6 +246,7 @@ gn_status *gn_bind_launches(gn_instance *in)
         n_buf += l->n_buf;
         n_sym += l->kind == GN_LAUNCH_COPY ? 1 : l->n_sym;
         if (l->parallel && l->balance_graph >= 0) n_bound += most;
+        if (in->plan.block[k]) n_bound += most;
     }
     _Static_assert(sizeof(void *) == sizeof(int64_t), "one block holds both");
     GN_TRY(gn_block_new(n_buf + n_sym + n_bound, sizeof(int64_t), "launches", &in->operands));
@@ -235,6 +262,12 @@ gn_status *gn_bind_launches(gn_instance *in)
         buf += l->n_buf;
         sym += l->kind == GN_LAUNCH_COPY ? 1 : l->n_sym;
         if (l->parallel && l->balance_graph >= 0) bound += most;
+    }
+    GN_TRY(gn_chains_new(in));
+    for (int k = 0; k < a->n_launches; k++) {
+        if (!in->plan.block[k]) continue;
+        resolve_chain(in, k, bound);
+        bound += most;
     }
     return NULL;
 }

@@ -2,6 +2,7 @@
 #include "runtime/instance.h"
 
 #include "base/clock.h"
+#include "runtime/chain.h"
 #include "runtime/memory.h"
 #include "runtime/region.h"
 
@@ -9,15 +10,11 @@
 
 /* Running ---------------------------------------------------------------------------------------------------------- */
 
-static void call(void *ctx, int64_t lo, int64_t hi)
-{
-    const gn_ready *r = ctx;
-    r->fn(r->buf, r->sym, lo, hi);
-}
+static void call(void *ctx, int64_t lo, int64_t hi) { gn_ready_call(ctx, lo, hi); }
 
 static inline void run_launch_alone(gn_ready *r)
 {
-    if (r->trip > 0) r->fn(r->buf, r->sym, 0, r->trip);
+    if (r->trip > 0) gn_ready_call(r, 0, r->trip);
 }
 
 static inline void run_launch(gn_pool *pool, gn_ready *r)
@@ -40,7 +37,10 @@ static void run_timed(gn_instance *in, bool alone)
         else
             run_launch(in->pool, &in->ready[k]);
         int64_t after = gn_now_ns();
-        in->ns[k] += after - before;
+        if (in->ready[k].chain)
+            gn_chain_split(in->ready[k].chain, after - before, &in->ns[k]);
+        else
+            in->ns[k] += after - before;
         before = after;
     }
     in->runs++;
@@ -145,6 +145,8 @@ bool gn_instance_in_region(const gn_instance *in, int *launches, int *shared, in
 void gn_instance_profile(gn_instance *in, bool on)
 {
     in->profiling = on;
+    for (int k = 0; k < in->artifact->n_launches; k++)
+        if (in->ready[k].chain) gn_chain_time(in->ready[k].chain, on);
     if (!on) return;
     in->runs = 0;
     memset(in->ns, 0, (size_t)in->artifact->n_launches * sizeof *in->ns);
@@ -185,7 +187,7 @@ static gn_status *bind(gn_instance *in, int n_graphs, const gn_graph_binding *gr
 {
     GN_TRY(make_tables(in));
     GN_TRY(gn_bind_graphs(in, n_graphs, graphs, n, tensors, like));
-    GN_TRY(gn_plan_new(in->artifact, in->sym, &in->plan));
+    GN_TRY(gn_plan_new(in->artifact, in->sym, gn_pool_threads(in->pool), &in->plan));
     GN_TRY(gn_bind_tensors(in, n, tensors));
     GN_TRY(gn_bind_launches(in));
     gn_remote *r = in->artifact->remote;
@@ -233,6 +235,7 @@ void gn_instance_free(gn_instance *in)
         for (int k = 0; k < in->artifact->n_slots; k++) gn_block_free(in->owned[k]);
     }
     gn_region_free(in->region);
+    gn_chains_free(in);
     gn_plan_free(&in->plan);
     release_arena(in);
     gn_block_free(in->operands);
@@ -347,6 +350,21 @@ int64_t gn_instance_slot_bytes(const gn_instance *in, int slot)
     return in->plan.elems[slot] * (int64_t)gn_elem_size(in->artifact->slots[slot].elem);
 }
 
+int64_t gn_instance_slot_room(const gn_instance *in, int slot)
+{
+    int64_t bytes = gn_instance_slot_bytes(in, slot), room = in->plan.size[slot];
+    return room < bytes ? room : bytes;
+}
+
+int64_t gn_instance_chain(const gn_instance *in, int k, int *head)
+{
+    for (*head = k; *head >= 0; --*head) {
+        int n = in->artifact->launches[*head].chain;
+        if (n) return k < *head + n ? in->plan.block[*head] : 0;
+    }
+    return 0;
+}
+
 bool gn_instance_alive(const gn_instance *in, int slot, int launch)
 {
     return in->artifact->slots[slot].kind == GN_SLOT_TEMP && in->plan.first[slot] <= launch &&
@@ -355,7 +373,11 @@ bool gn_instance_alive(const gn_instance *in, int slot, int launch)
 
 gn_launch_view gn_instance_launch(const gn_instance *in, int k)
 {
-    return (gn_launch_view){in->ready[k].buf, in->ready[k].sym, in->ready[k].trip};
+    const gn_ready *r = &in->ready[k];
+    const gn_launch *l = &in->artifact->launches[k];
+    int head;
+    int64_t trips = gn_instance_chain(in, k, &head) ? (in->sym[l->trip.sym] - 1) / l->step + 1 : r->trip;
+    return (gn_launch_view){r->buf, r->sym, trips};
 }
 
 int64_t gn_instance_output_bytes(const gn_instance *in)

@@ -23,9 +23,9 @@ typedef struct gn_graph_binding {
 
 typedef struct gn_instance gn_instance;
 
-/* Bytes of the arena that a run with these symbol values takes, without allocating it (sym: [n_syms]).  GN_ERR_NOMEM when
- * a size overflows. */
-GN_NODISCARD gn_status *gn_plan_bytes(const gn_artifact *a, const int64_t *sym, int64_t *bytes);
+/* Bytes of the arena that a run with these symbol values on so many threads takes, without allocating it (sym: [n_syms]).
+ * GN_ERR_NOMEM when a size overflows. */
+GN_NODISCARD gn_status *gn_plan_bytes(const gn_artifact *a, const int64_t *sym, int threads, int64_t *bytes);
 
 /* `a`, graphs, pool and tensor data are borrowed until gn_instance_free. Bindings that the artifact does not name are
  * passed over.  Derived graphs are made and owned here, and can be shared: pass `like` (may be NULL), another live
@@ -80,6 +80,10 @@ int64_t gn_instance_owned_bytes(const gn_instance *in);  /* arena, owned outputs
 int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in);
 
 int64_t gn_instance_slot_bytes(const gn_instance *in, int slot); /* bytes that its elements take */
+int64_t gn_instance_slot_room(const gn_instance *in, int slot);  /* bytes that there are for it: fewer in a chain */
+
+/* Rows at a time of the chain (chain.h) that launch k runs in, and the launch with which that begins; 0: it runs alone. */
+int64_t gn_instance_chain(const gn_instance *in, int k, int *head);
 
 bool gn_instance_alive(const gn_instance *in, int slot, int launch); /* a temporary that has its memory then? */
 

@@ -22,10 +22,11 @@ typedef struct gn_ready {
     gn_kernel_fn fn;
     void **buf;
     const int64_t *sym;
-    int64_t trip;         /* iterations; 0: nothing to do */
-    int64_t grain;        /* >= trip: a plain call */
-    int64_t n_ranges;     /* > 1: ranges balanced by edges */
-    const int64_t *bound; /* [n_ranges + 1] */
+    int64_t trip;           /* iterations; 0: nothing to do */
+    int64_t grain;          /* >= trip: a plain call */
+    int64_t n_ranges;       /* > 1: ranges balanced by edges */
+    const int64_t *bound;   /* [n_ranges + 1] */
+    struct gn_chain *chain; /* which is called in its stead; NULL: none begins here */
 } gn_ready;
 
 /* Is it worth more than one thread? */
@@ -52,6 +53,7 @@ struct gn_instance {
     void *tables;             /* one block: all arrays above */
     void *operands;           /* one block: buf, sym and bound of all launches */
     struct gn_region *region; /* NULL: launch by launch */
+    struct gn_chain *chains;  /* all of them; NULL: none */
     gn_pace pace;
     void *remote;     /* attached to the artifact's device; NULL: runs here */
     gn_status *error; /* of the device, since gn_instance_check; NULL: none */

@@ -19,14 +19,16 @@ void gn_plan_free(gn_plan *p)
     *p = (gn_plan){0};
 }
 
-static gn_status *plan_arrays(int n, gn_plan *p)
+static gn_status *plan_arrays(int n, int launches, gn_plan *p)
 {
+    int64_t words = 3 * (int64_t)n + launches + (3 * (int64_t)n + 1) / 2;
     void *block;
-    GN_TRY(gn_block_zeroed(n, 3 * sizeof(int64_t) + 3 * sizeof(int), "memory plan", &block));
+    GN_TRY(gn_block_zeroed(words, sizeof(int64_t), "memory plan", &block));
     p->elems = block;
     p->size = p->elems + n;
     p->offset = p->size + n;
-    p->root = (int *)(void *)(p->offset + n);
+    p->block = p->offset + n;
+    p->root = (int *)(void *)(p->block + launches);
     p->first = p->root + n;
     p->last = p->first + n;
     return NULL;
@@ -75,6 +77,71 @@ static void find_lifetimes(const gn_artifact *a, gn_plan *p)
     }
     for (int l = 0; l < a->n_launches; l++)
         for (int b = 0; b < a->launches[l].n_buf; b++) widen(p, a->launches[l].buf[b], l, l);
+}
+
+/* Chains ----------------------------------------------------------------------------------------------------------- */
+
+enum {
+    BLOCKS_A_THREAD = 4,  /* at least: with fewer little is saved */
+    ROOM_FOR_BLOCKS = 16, /* a plan may be larger by so much of it with chains: what is gained is time then */
+};
+
+/* The least multiple of both; 0: more than `most`, or of 0. */
+static int64_t common(int64_t a, int64_t b, int64_t most)
+{
+    int64_t x = a, y = b;
+    while (y) {
+        int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x && b / x <= most / a ? a * (b / x) : 0;
+}
+
+static bool in_chain(const gn_artifact *a, int head, int slot)
+{
+    const gn_slot *s = &a->slots[slot];
+    return s->passed_on && s->first >= head && s->last < head + a->launches[head].chain;
+}
+
+static int64_t row_bytes(const gn_artifact *a, int slot)
+{
+    return a->slots[slot].elems.coef * (int64_t)gn_elem_size(a->slots[slot].elem);
+}
+
+/* Rows at a time: all launches begin an iteration after so many, and what is passed on has its alignment. */
+static int64_t choose_block(const gn_artifact *a, const int64_t *sym, int head, int threads)
+{
+    const gn_launch *first = &a->launches[head];
+    int64_t rows = sym[first->trip.sym], unit = 1, most = a->chain_bytes / first->chain_row;
+    for (int k = 0; k < a->n_slots && unit; k++)
+        if (in_chain(a, head, k))
+            unit = common(unit, common(row_bytes(a, k), GN_ALIGN, INT64_MAX) / row_bytes(a, k), most);
+    for (int l = head; l < head + a->launches[head].chain && unit; l++) unit = common(unit, a->launches[l].step, most);
+    if (!unit || unit > most) return 0;
+    int64_t block = most / unit * unit;
+    return rows / block / BLOCKS_A_THREAD >= threads ? block : 0;
+}
+
+/* Sizes and lifetimes are found.  Are there chains? */
+static bool take_chains(const gn_artifact *a, const int64_t *sym, int threads, gn_plan *p)
+{
+    bool any = false;
+    for (int l = 0; l < a->n_launches; l++) {
+        if (!a->launches[l].chain || a->remote) continue;
+        int end = l + a->launches[l].chain;
+        p->block[l] = choose_block(a, sym, l, threads);
+        if (!p->block[l]) continue;
+        any = true;
+        for (int k = 0; k < a->n_slots; k++)
+            if (in_chain(a, l, k)) (void)gn_round_up(threads * p->block[l] * row_bytes(a, k), &p->size[k]);
+        for (int m = l; m < end; m++)
+            for (int b = 0; b < a->launches[m].n_buf; b++) {
+                widen(p, a->launches[m].buf[b], l, l);
+                widen(p, a->launches[m].buf[b], end - 1, end - 1);
+            }
+    }
+    return any;
 }
 
 static int64_t find_floor(const item *items, int n, int n_launches)
@@ -175,25 +242,43 @@ static gn_status *place(const gn_artifact *a, gn_plan *p)
     return s;
 }
 
-gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, gn_plan *out)
+static gn_status *make(const gn_artifact *a, const int64_t *sym, int threads, bool chains, gn_plan *out, bool *chained)
 {
     *out = (gn_plan){0};
-    GN_TRY(plan_arrays(a->n_slots, out));
+    GN_TRY(plan_arrays(a->n_slots, a->n_launches, out));
     gn_status *s = find_sizes(a, sym, out);
     if (!s) {
         find_lifetimes(a, out);
+        *chained = chains && take_chains(a, sym, threads, out);
         s = place(a, out);
     }
     if (s) gn_plan_free(out);
     return s;
 }
 
-gn_status *gn_plan_bytes(const gn_artifact *a, const int64_t *sym, int64_t *bytes)
+gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, int threads, gn_plan *out)
+{
+    gn_plan plain;
+    bool chained, none;
+    GN_TRY(make(a, sym, threads, true, out, &chained));
+    if (!chained) return NULL;
+    gn_status *s = make(a, sym, threads, false, &plain, &none);
+    if (s) {
+        gn_plan_free(out);
+        return s;
+    }
+    bool larger = out->bytes > plain.bytes + plain.bytes / ROOM_FOR_BLOCKS;
+    gn_plan_free(larger ? out : &plain);
+    if (larger) *out = plain;
+    return NULL;
+}
+
+gn_status *gn_plan_bytes(const gn_artifact *a, const int64_t *sym, int threads, int64_t *bytes)
 {
     gn_plan p;
     *bytes = 0;
     GN_TRY(gn_artifact_check(a));
-    GN_TRY(gn_plan_new(a, sym, &p));
+    GN_TRY(gn_plan_new(a, sym, threads, &p));
     *bytes = p.bytes;
     gn_plan_free(&p);
     return NULL;

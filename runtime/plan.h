@@ -15,11 +15,15 @@ typedef struct gn_plan {
     int64_t *offset;   /* [n_slots] in the arena; -1: not in it */
     int *root;         /* [n_slots] the slot whose bytes it has: itself, or where its aliases end */
     int *first, *last; /* [n_slots] lifetime of roots */
+    int64_t *block;    /* [n_launches] rows at a time of the chain that begins there (chain.h); 0: there is none */
 } gn_plan;
 
-/* `a` must have passed gn_artifact_check.  GN_ERR_NOMEM when a size overflows, GN_ERR_INTERNAL when an alias is larger
- * than what it aliases. */
-GN_NODISCARD gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, gn_plan *out);
+/* `a` must have passed gn_artifact_check; so many threads will run it.  GN_ERR_NOMEM when a size overflows,
+ * GN_ERR_INTERNAL when an alias is larger than what it aliases.
+ *
+ * A chain is taken where there are many blocks for each thread, and where the plan is hardly larger with it.  Of what it
+ * passes on there is then room for a block a thread, and what any of its launches touches is alive in all of it. */
+GN_NODISCARD gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, int threads, gn_plan *out);
 void gn_plan_free(gn_plan *p);
 
 #endif

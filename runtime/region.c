@@ -1,5 +1,6 @@
 #include "runtime/region.h"
 
+#include "runtime/chain.h"
 #include "runtime/depend.h"
 #include "runtime/memory.h"
 
@@ -67,8 +68,12 @@ static void plan_waits(planner *z, int k, const gn_launch *l)
 {
     step *s = &z->r->step[k];
     bool shared = s->bound != NULL;
-    for (int b = 0; b < l->n_buf; b++) need(z, z->in->plan.root[l->buf[b]], (gn_access_of(l, b) & GN_WRITES) != 0, s);
-    for (int b = 0; b < l->n_buf; b++) touch(z, z->in->plan.root[l->buf[b]], gn_access_of(l, b), k + 1, shared);
+    const gn_launch *end = l + (s->launch->chain ? l->chain : 1);
+    for (const gn_launch *m = l; m < end; m++)
+        for (int b = 0; b < m->n_buf; b++)
+            need(z, z->in->plan.root[m->buf[b]], (gn_access_of(m, b) & GN_WRITES) != 0, s);
+    for (const gn_launch *m = l; m < end; m++)
+        for (int b = 0; b < m->n_buf; b++) touch(z, z->in->plan.root[m->buf[b]], gn_access_of(m, b), k + 1, shared);
     if (!shared || s->first <= z->first) s->first = 0; /* shared steps may be over before what the caller does alone */
     if (s->all <= (shared ? z->all : z->one)) s->all = 0;
     z->one = later(z->one, s->all);
@@ -186,7 +191,7 @@ static void run_range(const member *m, const step *s, int t)
     if (atomic_load_explicit(&s->claim[t].n, memory_order_acquire) == run ||
         atomic_exchange(&s->claim[t].n, run) == run)
         return;
-    if (s->bound[t] < s->bound[t + 1]) l->fn(l->buf, l->sym, s->bound[t], s->bound[t + 1]);
+    if (s->bound[t] < s->bound[t + 1]) gn_ready_call(l, s->bound[t], s->bound[t + 1]);
     gn_team_count(m->pool, s->done);
 }
 
@@ -243,7 +248,7 @@ static void part_of(void *ctx, int me)
             run_range(&m, s, me);
         } else if (!me) {
             wait_before(&m, s);
-            s->launch->fn(s->launch->buf, s->launch->sym, 0, s->launch->trip);
+            gn_ready_call(s->launch, 0, s->launch->trip);
             if (s->reach) gn_team_count(m.pool, s->done);
         }
     }

@@ -8,11 +8,11 @@
 #define SIZE(T, n) _Static_assert(sizeof(T) == (n), "lay out what is new in " #T)
 SIZE(gn_term, 16);
 SIZE(gn_sym, 32);
-SIZE(gn_slot, 72);
-SIZE(gn_launch, 104); /* without products, which are a device's */
+SIZE(gn_slot, 80);
+SIZE(gn_launch, 112); /* without products, which are a device's */
 SIZE(gn_graph_slot, 48);
 SIZE(gn_size_check, 24);
-SIZE(gn_artifact, 96);
+SIZE(gn_artifact, 104);
 SIZE(gn_aot_tensor, 24);
 SIZE(gn_aot_weight, 136);
 SIZE(gn_aot_state, 24);
@@ -101,6 +101,7 @@ static uint64_t lay_slots(aot_layout *l, const gn_artifact *a)
         to.first = s->first;
         to.last = s->last;
         to.edge_graph = s->edge_graph;
+        to.passed_on = s->passed_on;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_slot, name), s->name);
     }
@@ -124,6 +125,8 @@ static uint64_t lay_launches(aot_layout *l, const gn_artifact *a)
         to.parallel = s->parallel;
         to.balance_graph = s->balance_graph;
         to.balance_array = s->balance_array;
+        to.chain = s->chain;
+        to.chain_row = s->chain_row;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_launch, name), s->name);
         point(l, at + offsetof(gn_launch, buf), put(l, s->buf, (uint64_t)s->n_buf * sizeof(int), 4));
@@ -178,6 +181,7 @@ static uint64_t lay_artifact(aot_layout *l, const gn_artifact *a, const int *cod
     to.n_graphs = a->n_graphs;
     to.n_checks = a->n_checks;
     to.n_code = a->n_code;
+    to.chain_bytes = a->chain_bytes;
     uint64_t at = put(l, &to, sizeof to, 8);
     point_to_string(l, at + offsetof(gn_artifact, name), a->name);
     point(l, at + offsetof(gn_artifact, syms), lay_syms(l, a));

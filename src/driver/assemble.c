@@ -142,7 +142,8 @@ static gn_status *make_slots(assembler *z)
                        .alias = -1,
                        .first = -1,
                        .last = -1,
-                       .edge_graph = -1};
+                       .edge_graph = -1,
+                       .passed_on = f->passed_on};
         if (f->kind == LOW_INPUT || f->kind == LOW_STATE || f->kind == LOW_OUTPUT) s->name = f->name;
         GN_TRY(term(z, f->size, &s->elems));
         if (f->kind == LOW_GRAPH) {
@@ -195,6 +196,8 @@ static gn_status *make_launches(assembler *z)
                           .name = f->kernel ? f->kernel->name : "copy",
                           .kernel = -1,
                           .step = f->step,
+                          .chain = f->chain,
+                          .chain_row = f->chain_row,
                           .balance_graph = -1};
         to->n_buf = (int)f->buffers.n;
         to->buf = f->buffers.p;

@@ -25,6 +25,8 @@ static gn_status *check_widths(const gir_program *p)
     return NULL;
 }
 
+enum { CHAIN_SHARE = 2 }; /* of a thread's second-level cache what a chain's launches pass on takes so much at a time */
+
 gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_options *opt, int *pass_count,
                       gn_compiled **out)
 {
@@ -52,8 +54,10 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     if (gn_is_on(off, GN_DO_REUSE)) gn_find_reuse(a, c->low);
     if (gn_is_on(off, GN_DO_ORDER)) gn_order_launches(a, c->low);
     if (gn_is_on(off, GN_DO_REUSE)) GN_TRY(gn_reuse_memory(a, c->low));
+    if (gn_is_on(off, GN_DO_CHAIN) && !lo.limits.shared_bytes) gn_find_chains(a, c->low);
     collect_kernels(a, c);
     GN_TRY(gn_assemble(a, c->low, gn_is_on(off, GN_DO_BALANCE), &c->artifact));
+    c->artifact->chain_bytes = lo.limits.l2_bytes / CHAIN_SHARE;
     c->lower_ms = gn_now_ms() - t1;
     *out = c;
     return NULL;

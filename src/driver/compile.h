@@ -82,6 +82,9 @@ void gn_order_launches(gn_arena *a, lowered *low);
 void gn_find_reuse(gn_arena *a, lowered *low);
 GN_NODISCARD gn_status *gn_reuse_memory(gn_arena *a, lowered *low);
 
+/* chain.c: which launches may run together, row block by row block. */
+void gn_find_chains(gn_arena *a, lowered *low);
+
 /* assemble.c: launches over values to an artifact over slots.  balance: threads share out rows by their edges. */
 GN_NODISCARD gn_status *gn_assemble(gn_arena *a, const lowered *low, bool balance, gn_artifact **out);
 

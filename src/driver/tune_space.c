@@ -32,6 +32,7 @@
     X("prefetch")                                                                                                      \
     X("by-source")                                                                                                     \
     X("order")                                                                                                         \
+    X("chain")                                                                                                         \
     X("row-blocks")
 
 const char *const tune_switches[] = {

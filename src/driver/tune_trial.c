@@ -27,7 +27,8 @@ static uint64_t digest_code(gn_arena *a, const gn_compiled *c, bool alone, uint6
     if (!c) return h;
     for (uint32_t l = 0; l < c->low->launches.n; l++) {
         const low_launch *x = &c->low->launches.p[l];
-        int64_t numbers[] = {x->trip.coef, x->trip.sym, x->trip.plus, x->step, alone ? 0 : x->balance, x->balance_end};
+        int64_t numbers[] = {x->trip.coef,           x->trip.sym,    x->trip.plus, x->step,
+                             alone ? 0 : x->balance, x->balance_end, x->chain};
         h = gn_hash_bytes(x->buffers.p, x->buffers.n * sizeof *x->buffers.p, h);
         h = gn_hash_bytes(numbers, sizeof numbers, h);
         if (!x->kernel) continue;

@@ -116,7 +116,7 @@ static int count_meetings(gn_arena *a, const gn_artifact *art, const int64_t *va
 {
     gn_plan plan;
     uint64_t *turn = GN_NEW_N(a, uint64_t, art->n_launches + 1);
-    gn_status *s = gn_plan_new(art, value, &plan);
+    gn_status *s = gn_plan_new(art, value, 1, &plan);
     if (s) {
         gn_status_free(s);
         return -1;

@@ -41,6 +41,7 @@
     X(BY_SOURCE, "by-source", "values of a sparse matrix are kept a second time, by column")                           \
     X(ORDER, "order", "kernels run in an order that lowers the peak of memory")                                        \
     X(REUSE, "reuse", "what a kernel writes takes the memory of what it reads for the last time")                      \
+    X(CHAIN, "chain", "kernels over the same rows run block by block, so that what they pass on stays in a cache")     \
     X(HUGE_PAGES, "huge-pages", "large blocks of memory lie in pages of 2 MiB, which miss the TLB less")               \
     X(SHARE_ARENA, "share-arena",                                                                                      \
       "programs share the memory of temporaries; what no kernel reads of graph and data is freed")                     \

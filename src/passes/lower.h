@@ -66,6 +66,7 @@ typedef struct low_buffer {
     gir_id graph;       /* GRAPH: which graph value's array */
     gn_graph_array array;
     GN_VEC(low_held) held; /* TEMP: what else it holds, and when (driver/reuse.c) */
+    bool passed_on;        /* TEMP: from launch to launch of one chain, row by row (driver/chain.c) */
 } low_buffer;
 
 typedef struct low_sym { /* number of rows of `space`, or that divided by `per`, rounded up; of space 0: `per` itself */
@@ -103,6 +104,8 @@ typedef struct low_launch {
         *product; /* NULL: a kernel alone makes it; of a product of blocks of rows `why_kernel` says why */
     const char *why_kernel;
     GN_VEC(low_pair) pairs; /* driver/reuse.c */
+    int chain;              /* > 1: so many from here on are a chain (driver/chain.c) */
+    int64_t chain_row;      /* then: bytes a row of what goes from one of them to another */
 } low_launch;
 
 typedef struct lowered {

@@ -228,6 +228,7 @@ gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table
         b[k] = (gn_binding){t->name, t->elem, t->rows, t->cols, t->data};
     }
     gn_instance *in;
+    code->artifact->chain_bytes = 512; /* so that few rows are many blocks of a chain */
     GN_TRY(gn_instance_new(code->artifact, (int)of->graphs->g.n, of->graphs->g.p, (int)table->t.n, b, pool_of(threads),
                            NULL, &in));
     void **before = run_table_bytes(of->arena, table);

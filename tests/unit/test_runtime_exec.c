@@ -270,7 +270,7 @@ START_TEST(memory_is_known)
     for (int k = 0; k < 3; k++) sym[k] = gn_instance_symbol(in, k);
     ck_assert_int_eq(sym[0], NODES);
     ck_assert_int_eq(sym[1], gn_instance_graph(in, 1)->n_edge);
-    ok(gn_plan_bytes(&art, sym, &bytes));
+    ok(gn_plan_bytes(&art, sym, 1, &bytes));
     ck_assert_int_eq(bytes, gn_instance_arena_bytes(in));
     ck_assert_int_eq(bytes, 2 * NODES * WIDTH * 4);
     ck_assert_int_gt(gn_instance_owned_bytes(in), bytes + NODES * WIDTH * 4 + sym[1] * 4);

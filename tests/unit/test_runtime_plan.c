@@ -49,7 +49,7 @@ static gn_plan plan(void)
     static const int64_t sym[] = {100, 700};
     gn_plan p;
     ok(gn_artifact_check(&art));
-    ok(gn_plan_new(&art, sym, &p));
+    ok(gn_plan_new(&art, sym, 1, &p));
     return p;
 }
 
@@ -152,7 +152,7 @@ START_TEST(aliases_live_as_long_as_they_are_used)
     x = alias(a);
     slots[x].elems.coef = 101;
     int64_t bytes;
-    refused(gn_plan_bytes(&art, NULL, &bytes), GN_ERR_INTERNAL, "alias of the smaller slot 0");
+    refused(gn_plan_bytes(&art, NULL, 1, &bytes), GN_ERR_INTERNAL, "alias of the smaller slot 0");
 }
 END_TEST
 
@@ -164,20 +164,20 @@ START_TEST(sizes_follow_the_symbols)
     int64_t bytes;
     for (int64_t n = 0; n < 100; n++) {
         int64_t sym[] = {0, n};
-        ok(gn_plan_bytes(&art, sym, &bytes));
+        ok(gn_plan_bytes(&art, sym, 1, &bytes));
         ck_assert_int_eq(bytes, ((24 * n + 1) * 4 + 63) / 64 * 64 + 64);
     }
     int64_t huge[] = {0, INT64_MAX / 24 - 1};
-    refused(gn_plan_bytes(&art, huge, &bytes), GN_ERR_NOMEM, "slot 0 (a temporary) of 24 *");
+    refused(gn_plan_bytes(&art, huge, 1, &bytes), GN_ERR_NOMEM, "slot 0 (a temporary) of 24 *");
     huge[1] = INT64_MAX;
-    refused(gn_plan_bytes(&art, huge, &bytes), GN_ERR_NOMEM, "cannot be addressed");
+    refused(gn_plan_bytes(&art, huge, 1, &bytes), GN_ERR_NOMEM, "cannot be addressed");
     slots[last].elems = slots[t].elems;
     huge[1] = INT64_MAX / 24 / 5;
-    refused(gn_plan_bytes(&art, huge, &bytes), GN_ERR_NOMEM, "together");
+    refused(gn_plan_bytes(&art, huge, 1, &bytes), GN_ERR_NOMEM, "together");
     int64_t sym[] = {0, 3};
-    OUT_OF_MEMORY_SWEEP(gn_plan_bytes(&art, sym, &bytes));
+    OUT_OF_MEMORY_SWEEP(gn_plan_bytes(&art, sym, 1, &bytes));
     begin(0);
-    ok(gn_plan_bytes(&art, sym, &bytes));
+    ok(gn_plan_bytes(&art, sym, 1, &bytes));
     ck_assert_int_eq(bytes, 0);
 }
 END_TEST

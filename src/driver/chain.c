@@ -1,0 +1,131 @@
+/* chain: launches over the same rows run together, block by block of rows (runtime/chain.h).
+ * Needs: lowered launches in the order in which they run, memory reused (reuse.c).  Keeps: every bit.  Makes: chains, and
+ * temporaries that need no more room than a block has.
+ *
+ * A launch joins the chain before it where its rows are the same space's, where it and those of the chain touch rows of their
+ * own alone (ir/kir_rows.c) of whatever either of them writes, and where it is the last to read something that the chain
+ * made, or writes over it: only then is there memory that need not be gone through.  So an aggregation, the product behind it
+ * and the product behind that are a chain; a product and the aggregation behind it, which reads other rows, are none.
+ * Whether a chain is taken is known with the sizes (runtime/plan.c). */
+#include "driver/compile.h"
+
+#include "ir/kir_rows.h"
+
+#include <string.h>
+
+typedef struct chainer {
+    gn_arena *arena;
+    lowered *low;
+    int *first, *last; /* by buffer: launches that touch it */
+    bool **own;        /* by launch, then by its buffers: rows of their own alone; NULL: not looked at */
+} chainer;
+
+static void find_lifetimes(chainer *z)
+{
+    for (uint32_t b = 0; b < z->low->buffers.n; b++) z->first[b] = z->last[b] = -1;
+    for (uint32_t l = 0; l < z->low->launches.n; l++) {
+        const low_launch *f = &z->low->launches.p[l];
+        for (uint32_t k = 0; k < f->buffers.n; k++) {
+            int b = f->buffers.p[k];
+            if (z->first[b] < 0) z->first[b] = (int)l;
+            z->last[b] = (int)l;
+        }
+    }
+}
+
+static bool over_rows(const low_launch *f)
+{
+    return f->kernel && kir_thread_loop(f->kernel) && f->trip.sym >= 0 && f->trip.coef == 1 && f->trip.plus == 0 &&
+           f->buffers.n <= GN_CHAIN_BUFFERS;
+}
+
+/* Is the launch's k-th buffer made of rows that its iterations run over, and does each touch its own alone? */
+static bool is_own(chainer *z, uint32_t l, uint32_t k)
+{
+    const low_launch *f = &z->low->launches.p[l];
+    const low_buffer *b = &z->low->buffers.p[f->buffers.p[k]];
+    if (b->size.sym != f->trip.sym || b->size.plus != 0) return false;
+    if (!z->own[l]) z->own[l] = kir_own_rows(z->arena, f->kernel);
+    return z->own[l][k];
+}
+
+static bool same_memory(const lowered *low, int a, int b)
+{
+    const low_buffer *x = &low->buffers.p[a], *y = &low->buffers.p[b];
+    return a == b || (x->name && y->name && x->kind != LOW_TEMP && y->kind != LOW_TEMP && x->kind != LOW_GRAPH &&
+                      y->kind != LOW_GRAPH && !strcmp(x->name, y->name));
+}
+
+static unsigned access_of(const low_launch *f, uint32_t k) { return (unsigned)f->kernel->buffers.p[k].access; }
+
+/* May a block go through both before the next one begins? */
+static bool agree(chainer *z, uint32_t l, uint32_t m)
+{
+    const low_launch *f = &z->low->launches.p[l], *g = &z->low->launches.p[m];
+    for (uint32_t i = 0; i < f->buffers.n; i++)
+        for (uint32_t j = 0; j < g->buffers.n; j++) {
+            if (!((access_of(f, i) | access_of(g, j)) & KIR_WRITE)) continue;
+            if (!same_memory(z->low, f->buffers.p[i], g->buffers.p[j])) continue;
+            if (f->buffers.p[i] != g->buffers.p[j] || !is_own(z, l, i) || !is_own(z, m, j)) return false;
+        }
+    return true;
+}
+
+/* Made in the chain that begins at `head`, before launch l. */
+static bool is_made(const chainer *z, int b, uint32_t head, uint32_t l)
+{
+    const low_buffer *f = &z->low->buffers.p[b];
+    return f->kind == LOW_TEMP && z->first[b] >= (int)head && z->first[b] < (int)l;
+}
+
+/* Does launch l end what the chain made: read it for the last time, or write over it? */
+static bool ends_some(chainer *z, uint32_t head, uint32_t l)
+{
+    const low_launch *f = &z->low->launches.p[l];
+    for (uint32_t k = 0; k < f->buffers.n; k++) {
+        int b = f->buffers.p[k];
+        bool over = z->last[b] == (int)l || access_of(f, k) & KIR_WRITE;
+        if (over && is_made(z, b, head, l) && is_own(z, l, k)) return true;
+    }
+    return false;
+}
+
+static bool joins(chainer *z, uint32_t head, uint32_t l)
+{
+    const low_launch *f = &z->low->launches.p[l];
+    if (!over_rows(f) || f->trip.sym != z->low->launches.p[head].trip.sym || !ends_some(z, head, l)) return false;
+    for (uint32_t m = head; m < l; m++)
+        if (!agree(z, m, l)) return false;
+    return true;
+}
+
+/* What goes from launch to launch in [head, end), and what of it nobody else sees. */
+static void note(chainer *z, uint32_t head, uint32_t end)
+{
+    low_launch *f = &z->low->launches.p[head];
+    f->chain = (int)(end - head);
+    for (uint32_t k = 0; k < z->low->buffers.n; k++) {
+        low_buffer *b = &z->low->buffers.p[k];
+        bool on = false;
+        for (uint32_t l = head + 1; l < end && is_made(z, (int)k, head, end); l++) {
+            const low_launch *g = &z->low->launches.p[l];
+            for (uint32_t i = 0; i < g->buffers.n; i++) on = on || (g->buffers.p[i] == (int)k && z->first[k] < (int)l);
+        }
+        if (!on) continue;
+        f->chain_row += b->size.coef * (int64_t)gn_elem_size(b->elem);
+        b->passed_on = z->last[k] < (int)end;
+    }
+}
+
+void gn_find_chains(gn_arena *a, lowered *low)
+{
+    uint32_t n = low->buffers.n, end;
+    chainer z = {.arena = a, .low = low, .own = GN_NEW_N(a, bool *, low->launches.n + 1)};
+    z.first = GN_NEW_N(a, int, n + 1);
+    z.last = GN_NEW_N(a, int, n + 1);
+    find_lifetimes(&z);
+    for (uint32_t head = 0; head < low->launches.n; head = end) {
+        for (end = head + 1; end < low->launches.n && over_rows(&low->launches.p[head]) && joins(&z, head, end);) end++;
+        if (end - head > 1) note(&z, head, end);
+    }
+}
