@@ -18,7 +18,7 @@ const char *const kir_race_name[KIR_RACE_COUNT] = {"none", "private", "reduce", 
 const char *const kir_red_name[KIR_RED_COUNT] = {"sum", "max", "min"};
 
 const kir_kind_info kir_kinds[KIR_KIND_COUNT] = {
-#define X(id, text, rows, cols, depth) {text, rows, cols, depth},
+#define X(id, text, rows, cols, depth, elem) {text, rows, cols, depth, elem},
     KIR_KINDS(X)
 #undef X
 };

@@ -39,10 +39,14 @@ extern const kir_op_info kir_ops[KIR_OP_COUNT];
 typedef enum kir_red { KIR_SUM, KIR_RED_MAX, KIR_RED_MIN, KIR_RED_COUNT } kir_red; /* TACC; NaN wins a max or min */
 extern const char *const kir_red_name[KIR_RED_COUNT];
 
-/* What operands of a product of fragments are rounded to, and how many rows, columns and terms a product has: the only list. */
-#define KIR_KINDS(X) X(TF32, "tf32", 16, 8, 8)
+/* What operands of a product of fragments are rounded to, how many rows, columns and terms a product has, and the elements of
+ * the tiles that operands lie in: the only list. */
+#define KIR_KINDS(X)                                                                                                   \
+    X(TF32, "tf32", 16, 8, 8, GN_F32)                                                                                  \
+    X(BF16, "bf16", 16, 8, 16, GN_BF16)                                                                                \
+    X(F16, "f16", 16, 8, 16, GN_F16)
 typedef enum kir_kind {
-#define X(id, text, rows, cols, depth) KIR_KIND_##id,
+#define X(id, text, rows, cols, depth, elem) KIR_KIND_##id,
     KIR_KINDS(X)
 #undef X
         KIR_KIND_COUNT
@@ -50,12 +54,15 @@ typedef enum kir_kind {
 typedef struct kir_kind_info {
     const char *text;
     int rows, cols, depth;
+    gn_elem elem; /* F32: what is stored there has been rounded (ROUND); else storing rounds */
 } kir_kind_info;
 extern const kir_kind_info kir_kinds[KIR_KIND_COUNT];
 
 /* MMA: what its imm says.  Element (r, s) of the left operand is at left[b + r * left_row + s * left_term], (s, c) of the right
  * one at right[c + c * right_col + s * right_term].  Element (r, c) of the result is number 2 * (r / 8) + c % 2 of lane
- * 4 * (r % 8) + c / 2 (PTX ISA, "Matrix Fragments for mma.m16n8k8"); number n of lane l is at ref[a + l * lane + n]. */
+ * 4 * (r % 8) + c / 2 (PTX ISA, "Matrix Fragments for mma.m16n8k8" and "m16n8k16"); number n of lane l is at
+ * ref[a + l * lane + n].  Where terms of 16 bits lie side by side machines take two at a time: rows (of the right operand columns)
+ * begin at even places then. */
 typedef struct kir_mma {
     kir_kind kind;
     int lane, left_row, left_term, right_col, right_term; /* 1 .. KIR_MAX_STRIDE */
@@ -101,7 +108,7 @@ extern const char *const kir_race_name[KIR_RACE_COUNT];
 
 typedef struct kir_inst {
     uint8_t op;
-    uint8_t elem; /* type of the value (F32, F64, I64, BOOL); of a tile: its elements */
+    uint8_t elem; /* type of the value (F32, F64, I64, BOOL); of a tile: its elements, those or BF16, F16 */
     uint8_t unit, race;
     kir_id a, b, c;
     kir_id ref;         /* TLOAD, TSTORE, TACC, TFMA, MMA: the tile */
@@ -149,6 +156,9 @@ static inline gn_elem kir_widen(gn_elem e)
 {
     return e == GN_F64 || e == GN_BOOL ? e : gn_elem_is_float(e) ? GN_F32 : GN_I64;
 }
+
+/* Elements of tiles that are narrower than the values that are stored there: stores round to nearest, ties to even. */
+static inline bool kir_is_narrow(gn_elem e) { return e == GN_BF16 || e == GN_F16; }
 
 /* Has the instruction a value that others may use as an operand?  (A tile is used through `ref`.) */
 static inline bool kir_has_value(const kir_inst *i)

@@ -42,7 +42,7 @@ static gn_elem result_elem(const kir_kernel *k, const kir_inst *i)
     default: break;
     }
     if (i->op == KIR_LOAD && i->imm >= 0 && i->imm < k->buffers.n) return kir_widen(k->buffers.p[i->imm].elem);
-    if (i->op == KIR_TLOAD) return elem_of(k, i->ref);
+    if (i->op == KIR_TLOAD) return kir_widen(elem_of(k, i->ref));
     return i->elem;
 }
 

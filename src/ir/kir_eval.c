@@ -203,7 +203,7 @@ static double function(const kx_step *s, double a, double b, double c)
     }
 }
 
-/* In double nothing is rounded. */
+/* To TF32, the one kind that is rounded to by an instruction.  In double nothing is rounded. */
 static double rounded(const kx_step *s, double a) { return s->round ? (double)gn_f32_to_tf32((float)a) : a; }
 
 static const char *value(const kx_step *s, kx_cell *cells)
@@ -228,7 +228,6 @@ static const char *value(const kx_step *s, kx_cell *cells)
     r->f = s->round ? (double)(float)f : f;
     return NULL;
 }
-_Static_assert(KIR_KIND_COUNT == 1, "rounded() knows one kind");
 _Static_assert(KIR_IEQ - KIR_IADD == 9 && KIR_FLOOR - KIR_FADD == 19, "integer() and function() name all of them");
 
 static const char *accumulate(const kx_step *s, unsigned elem, kx_cell *t, const kx_cell *b, const kx_cell *c)
@@ -243,6 +242,14 @@ static const char *accumulate(const kx_step *s, unsigned elem, kx_cell *t, const
         t->f = s->round ? (double)(float)f : f;
     }
     return NULL;
+}
+
+/* As it comes back from a tile of such elements. */
+static double narrowed(gn_elem e, double a)
+{
+    if (e == GN_BF16) return (double)gn_bf16_to_f32(gn_f32_to_bf16((float)a));
+    if (e == GN_F16) return (double)gn_f16_to_f32(gn_f32_to_f16((float)a));
+    return a;
 }
 
 /* Steps -------------------------------------------------------------------------------------------------------------------- */
@@ -271,6 +278,7 @@ static gn_status *memory_step(machine *m, const kx_step *s)
     case KIR_TSTORE:
         GN_TRY(check_access(m, s, mem, i, KX_WRITE));
         tile[i] = cells[s->b];
+        if (s->round) tile[i].f = narrowed((gn_elem)mem->elem, tile[i].f);
         break;
     default:
         GN_TRY(check_access(m, s, mem, i, s->op == KIR_TFMA ? KX_SUM : acc[s->imm]));
@@ -293,11 +301,14 @@ static gn_status *fragment(machine *m, const kx_step *s, const operand *o, int o
     kx_memory *mem = &m->code.memory.p[o->mem];
     at.mem = o->mem;
     if (o->from < 0 || o->from >= mem->n) return memory_fault(m, &at, o->from, "out of bounds");
+    bool pairs = kir_is_narrow((gn_elem)mem->elem) && o->term == 1;
+    if (pairs && o->from % 2) return memory_fault(m, &at, o->from, "two terms side by side from an odd place on");
     for (int k = 0; k < outer * depth; k++) {
         int64_t i = o->from + (int64_t)(k / depth) * o->outer + (int64_t)(k % depth) * o->term;
         GN_TRY(check_access(m, &at, mem, i, KX_READ));
         double x = ((const kx_cell *)mem->data)[i].f;
-        if (!isnan(x) && x != rounded(s, x)) return memory_fault(m, &at, i, "an operand that is not rounded");
+        bool may_not = mem->elem == GN_F32 && !isnan(x) && x != rounded(s, x);
+        if (may_not) return memory_fault(m, &at, i, "an operand that is not rounded");
         out[k] = x;
     }
     return NULL;

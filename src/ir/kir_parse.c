@@ -341,7 +341,8 @@ static gn_status *load(parser *p, kir_cursor *c, kir_inst *i)
     const char *at = p->tok.at;
     GN_TRY(element(p, &i->elem));
     GN_TRY(place(p, c, i));
-    gn_elem is = i->op == KIR_LOAD ? kir_widen(p->k->buffers.p[i->imm].elem) : (gn_elem)kir_at(p->k, i->ref)->elem;
+    gn_elem is =
+        i->op == KIR_LOAD ? kir_widen(p->k->buffers.p[i->imm].elem) : kir_widen((gn_elem)kir_at(p->k, i->ref)->elem);
     if (is != i->elem) return fail_at(p, at, "what is loaded is ", gn_elem_name(is));
     return NULL;
 }
@@ -354,7 +355,7 @@ static gn_status *kind(parser *p, kir_kind *out)
             next(p);
             return NULL;
         }
-    return expected(p, "what operands are rounded to (tf32)");
+    return expected(p, "what operands are rounded to (tf32, bf16 or f16)");
 }
 
 static gn_status *stride(parser *p, int *out)

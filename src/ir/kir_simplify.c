@@ -283,7 +283,8 @@ static kir_id tile_access(simplifier *s, const kir_inst *i)
     kir_id id = place(s, s->depth, i);
     if (i->op != KIR_TLOAD) kir_avail_write(&s->avail, i->ref, i->a);
     if (i->op == KIR_TLOAD) kir_avail_put(&s->avail, i->ref, i->a, id, s->depth);
-    if (i->op == KIR_TSTORE) kir_avail_put(&s->avail, i->ref, i->a, i->b, s->depth);
+    bool as_it_is = i->op == KIR_TSTORE && !kir_is_narrow((gn_elem)kir_at(s->k, i->ref)->elem); /* not rounded there */
+    if (as_it_is) kir_avail_put(&s->avail, i->ref, i->a, i->b, s->depth);
     return id;
 }
 

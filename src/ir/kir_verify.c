@@ -120,8 +120,10 @@ static gn_status *check_tile_use(const verifier *v, kir_id i)
     RULE(in->ref && in->ref < v->k->insts.n && kir_at(v->k, in->ref)->op == KIR_TILE, "no such tile");
     RULE(v->scope[in->ref] == OPEN, "the tile is not in scope");
     unsigned e = kir_at(v->k, in->ref)->elem;
+    gn_elem value = kir_widen((gn_elem)e);
+    if (in->op != KIR_TLOAD && in->op != KIR_TSTORE) RULE(value == e, "what is narrow does not accumulate");
     switch (in->op) {
-    case KIR_TLOAD: RULE(in->elem == e, "the result has not the tile's type"); return NULL;
+    case KIR_TLOAD: RULE(in->elem == value, "the result has not the tile's type"); return NULL;
     case KIR_TACC:
         RULE(in->imm >= 0 && in->imm < KIR_RED_COUNT, "no such reduction");
         RULE(e != GN_BOOL, "bools do not accumulate");
@@ -132,7 +134,7 @@ static gn_status *check_tile_use(const verifier *v, kir_id i)
         break;
     default: break;
     }
-    RULE(kir_at(v->k, in->b)->elem == e, "the value has not the tile's type");
+    RULE(kir_at(v->k, in->b)->elem == value, "the value has not the tile's type");
     return NULL;
 }
 
@@ -146,12 +148,17 @@ static gn_status *check_fragments(const verifier *v, kir_id i)
     for (int n = 0; n < 3; n++) {
         RULE(tile[n] && tile[n] < v->k->insts.n && kir_at(v->k, tile[n])->op == KIR_TILE, "no such tile");
         RULE(v->scope[tile[n]] == OPEN, "the tile is not in scope");
-        RULE(kir_at(v->k, tile[n])->elem == GN_F32, "the tile is not of f32");
     }
     RULE(in->ref != in->left && in->ref != in->right, "it reads what it adds to");
     RULE(in->imm >= 0 && is_kind((int64_t)m.kind), "no such kind of operands");
+    gn_elem elem = kir_kinds[m.kind].elem;
+    RULE(kir_at(v->k, in->ref)->elem == GN_F32, "the tile is not of f32");
+    RULE(kir_at(v->k, in->left)->elem == elem && kir_at(v->k, in->right)->elem == elem,
+         "operands of this kind do not lie in such a tile");
     bool strides = m.lane && m.left_row && m.left_term && m.right_col && m.right_term;
     RULE(strides, "a stride of 0");
+    bool left = m.left_term == 1 && m.left_row % 2, right = m.right_term == 1 && m.right_col % 2;
+    RULE(!kir_is_narrow(elem) || (!left && !right), "terms side by side, and an odd stride");
     RULE(v->warp && !v->lane && !v->vector, "a product of fragments stands in a warp loop and in no lane loop");
     return NULL;
 }
@@ -159,7 +166,8 @@ static gn_status *check_fragments(const verifier *v, kir_id i)
 static gn_status *check_tile(const verifier *v, kir_id i)
 {
     const kir_inst *in = kir_at(v->k, i);
-    RULE(is_value_elem(in->elem), "the tile's type is not f32, f64, i64 or bool");
+    RULE(is_value_elem(in->elem) || kir_is_narrow((gn_elem)in->elem),
+         "the tile's type is not f32, f64, i64 or bool, nor bf16 or f16");
     RULE(in->imm > 0 && in->imm <= KIR_MAX_TILE, "the size of the tile");
     RULE(!v->straight, "a tile in a vector loop whose bounds are not constants");
     v->inside[i] = v->vector != 0;
@@ -284,7 +292,10 @@ static gn_status *check_inst(verifier *v, kir_id i)
         RULE(v->block && !v->warp && !v->lane && !v->vector,
              "a barrier stands in a block loop and in no warp or lane loop");
         break;
-    case KIR_ROUND: RULE(is_kind(in->imm), "no such kind"); break;
+    case KIR_ROUND:
+        RULE(is_kind(in->imm), "no such kind");
+        RULE(kir_kinds[in->imm].elem == GN_F32, "operands of this kind are rounded where they are stored");
+        break;
     case KIR_MMA: GN_TRY(check_fragments(v, i)); break;
     case KIR_FOR: return check_for(v, i);
     case KIR_IF: return check_if(v, i);

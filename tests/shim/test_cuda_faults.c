@@ -188,6 +188,57 @@ static const char fragments[] =
     "    %57 = imul %56, 64 %58 = iadd %57, %55 %59 = isub 1023, %58 %60 = tload f32 %3[%59]\n"
     "    %61 = iadd %4, %58 store %o[%61], %60 }}}}";
 
+/* The same of operands in BF16, in two rounds; they lie in a tile of the loop, whose memory another one has after it. */
+static const char pairs[] =
+    "kernel @pairs (sym n, %x: f32[n * 1024] read, %y: f32[n * 512] read, %o: f32[n * 512] write) {\n"
+    "for %1 in 0 .. n step 1 block none {\n"
+    "  %2 = tile f32 512 %4 = imul %1, 1024 %5 = imul %1, 512\n"
+    "  for %6 in 0 .. 64 step 1 lane none { for %7 in 0 .. 8 step 1 unroll none {\n"
+    "    %8 = imul %6, 8 %9 = iadd %8, %7 tstore %2[%9], 0.0 }}\n"
+    "  for %3 in 0 .. 32 step 16 serial ordered {\n"
+    "    barrier\n"
+    "    %49 = tile bf16 1152\n"
+    "    for %10 in 0 .. 64 step 1 lane none { for %11 in 0 .. 8 step 1 serial none {\n"
+    "      %12 = imul %11, 64 %13 = iadd %12, %10 %14 = idiv %13, 16 %15 = imod %13, 16 %16 = imul %14, 24\n"
+    "      %17 = iadd %16, %15 %18 = imul %14, 32 %19 = iadd %18, %15 %20 = iadd %19, %3 %21 = iadd %20, %4\n"
+    "      %22 = load f32 %x[%21] %23 = fadd f32 %22, 0.9999 tstore %49[%17], %23 }}\n"
+    "    for %24 in 0 .. 64 step 1 lane none { for %25 in 0 .. 4 step 1 serial none {\n"
+    "      %26 = imul %25, 64 %27 = iadd %26, %24 %28 = idiv %27, 16 %29 = imod %27, 16 %30 = imul %28, 24\n"
+    "      %31 = iadd %30, %29 %32 = iadd %31, 768 %33 = iadd %28, %3 %34 = imul %33, 16 %35 = iadd %34, %29\n"
+    "      %36 = iadd %35, %5 %37 = load f32 %y[%36] %38 = fadd f32 %37, 0.9999 tstore %49[%32], %38 }}\n"
+    "    barrier\n"
+    "    for %39 in 0 .. 2 step 1 warp none { for %40 in 0 .. 2 step 1 unroll none {\n"
+    "      %41 = imul %39, 256 %42 = imul %40, 4 %43 = iadd %41, %42 %44 = imul %39, 384 %45 = imul %40, 8\n"
+    "      %46 = iadd %45, 768 mma bf16 %2[%43] by 8, %49[%44] by 24 1, %49[%46] by 1 24 }}}\n"
+    "  barrier\n"
+    "  %50 = tile f32 512\n"
+    "  for %51 in 0 .. 64 step 1 lane none { for %52 in 0 .. 8 step 1 unroll none {\n"
+    "    %53 = imul %51, 8 %54 = iadd %53, %52 %55 = tload f32 %2[%54] tstore %50[%54], %55 }}\n"
+    "  barrier\n"
+    "  for %56 in 0 .. 64 step 1 lane none { for %57 in 0 .. 8 step 1 serial none {\n"
+    "    %58 = imul %57, 64 %59 = iadd %58, %56 %60 = isub 511, %59 %61 = tload f32 %50[%60]\n"
+    "    %62 = iadd %5, %59 store %o[%62], %61 }}}}";
+
+/* Two tiles that share memory: where the second begins the loop IR has lanes meet, and where the first does, in the next
+ * round, the back end. */
+static const char scopes[] =
+    "kernel @scopes (sym n, %x: f32[n * 128] read, %o: f32[n * 128] write, %q: f32[n * 128] write) {\n"
+    "for %1 in 0 .. n step 1 block none {\n"
+    "  %2 = imul %1, 128\n"
+    "  for %3 in 0 .. 128 step 64 serial ordered {\n"
+    "    %4 = tile f32 64 %5 = iadd %2, %3\n"
+    "    for %6 in 0 .. 64 step 1 lane none { %7 = iadd %5, %6 %8 = load f32 %x[%7] tstore %4[%6], %8 }\n"
+    "    barrier\n"
+    "    for %9 in 0 .. 64 step 1 lane none {\n"
+    "      %10 = isub 63, %9 %11 = tload f32 %4[%10] %12 = iadd %5, %9 store %o[%12], %11 }\n"
+    "    barrier\n"
+    "    %13 = tile f32 64\n"
+    "    for %14 in 0 .. 64 step 1 lane none {\n"
+    "      %15 = iadd %5, %14 %16 = load f32 %x[%15] %17 = fneg f32 %16 tstore %13[%14], %17 }\n"
+    "    barrier\n"
+    "    for %18 in 0 .. 64 step 1 lane none {\n"
+    "      %19 = isub 63, %18 %20 = tload f32 %13[%19] %21 = iadd %5, %18 store %q[%21], %20 }}}}";
+
 /* Names that differ in what C has no letters for. */
 static const char names[] =
     "kernel @names (sym n, %v1.a: f32[n] read, %v1_a: f32[n] read, %o: f32[n] write) {\n"
@@ -200,9 +251,10 @@ typedef struct fair {
     int first;    /* that the shim misses: shuffles before it order memory there */
 } fair;
 
-static const fair as_they_are[] = {{turned, 1},    {block, 1},   {left, 1},   {taken, 3},    {rounds, 2},  {written, 2},
-                                   {sometimes, 2}, {perhaps, 2}, {second, 1}, {chunks, 0},   {through, 1}, {twice, 2},
-                                   {over, 2},      {into, 4, 1}, {names, 0},  {fragments, 3}};
+static const fair as_they_are[] = {{turned, 1},    {block, 1},     {left, 1},    {taken, 3},   {rounds, 2},
+                                   {written, 2},   {sometimes, 2}, {perhaps, 2}, {second, 1},  {chunks, 0},
+                                   {through, 1},   {twice, 2},     {over, 2},    {into, 4, 1}, {names, 0},
+                                   {fragments, 3}, {pairs, 4},     {scopes, 4}};
 
 typedef struct fault {
     const char *what, *from, *to;
@@ -237,6 +289,19 @@ static const fault of_fragments[] = {
     {"another fragment's sums", " * 4], tile", " * 0], tile", NULL},
     {"operands that are not rounded", "= gn_round_tf32(", "= (", "that is not rounded"},
     {"a lane that stays away", "gn_mma_tf32(&tile", "if (lane % 32) gn_mma_tf32(&tile", "waits for lanes"},
+};
+
+static const fault of_pairs[] = {
+    {"rows that are not eight apart", "x[1] = gn_pair(a + 8 * row", "x[1] = gn_pair(a + 4 * row", NULL},
+    {"terms that are not eight apart", "x[2] = gn_pair(a + 8 * term", "x[2] = gn_pair(a + 6 * term", NULL},
+    {"one pair twice", "y[1] = gn_pair(b + 8 * of_b", "y[1] = gn_pair(b", NULL},
+    {"lanes that have terms in common", "threadIdx.x % 4 * 2;", "threadIdx.x % 4 / 2 * 2;", NULL},
+    {"a pair the wrong way round", "p[0] | (gn_u32)p[term] << 16", "p[term] | (gn_u32)p[0] << 16", NULL},
+    {"a pair that is not aligned", "gn_pair(a, term)", "gn_pair(a + 1, term)", "not aligned"},
+    {"another kind", "gn_mma_bf16(&tile", "gn_mma_f16(&tile", NULL},
+    {"operands that are cut off", "(w + 0x7fff + (w >> 16 & 1)) >> 16", "w >> 16", NULL},
+    {"another place in shared memory", "(shared + 0)", "(shared + 64)", "beside its shared memory"},
+    {"a lane that stays away", "gn_mma_bf16(&tile", "if (lane % 32) gn_mma_bf16(&tile", "waits for lanes"},
 };
 
 /* In the kernel, or in what stands before all of them. */
@@ -354,6 +419,9 @@ END_TEST
 START_TEST(in_fragments) { check(fragments, &of_fragments[_i]); }
 END_TEST
 
+START_TEST(in_pairs) { check(pairs, &of_pairs[_i]); }
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("faults");
@@ -362,5 +430,6 @@ int main(void)
     tcase_add_loop_test(c, in_groups, 0, sizeof of_turned / sizeof *of_turned);
     tcase_add_loop_test(c, in_blocks, 0, sizeof of_block / sizeof *of_block);
     tcase_add_loop_test(c, in_fragments, 0, sizeof of_fragments / sizeof *of_fragments);
+    tcase_add_loop_test(c, in_pairs, 0, sizeof of_pairs / sizeof *of_pairs);
     return run_tests(c, "CUDA shim");
 }

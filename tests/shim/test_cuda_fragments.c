@@ -1,8 +1,8 @@
 /* links: codegen runtime ir base */
 /* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 120 */
-/* Products of fragments: operands are rounded as cvt.rna.tf32.f32 rounds them, and elements lie in the lanes where the PTX ISA
- * says ("Matrix Fragments for mma.m16n8k8"), written out here once more. */
+/* Products of fragments: operands are rounded as cvt.rna.tf32.f32, cvt.rn.bf16.f32 and cvt.rn.f16.f32 round them, and elements
+ * lie in the lanes where the PTX ISA says ("Matrix Fragments for mma.m16n8k8" and "m16n8k16"), written out here once more. */
 #include "base/half.h"
 #include "support/cuda_host.h"
 #include "unit/kir_test.h"
@@ -13,44 +13,67 @@
 
 /* Rounding ---------------------------------------------------------------------------------------------------------- */
 
-/* By arithmetic: 11 digits of the fraction, halves away from zero; fewer below the least normal number. */
-static float rounded(float x)
+/* Digits of the fraction, exponents (of frexp) of the least normal number and of the first that is too large, bits of a float
+ * that are dropped. */
+typedef struct format {
+    const char *name, *by_ir;
+    int digits, least, most, dropped;
+    bool away; /* halves, from zero; else to even */
+} format;
+
+static const format formats[] = {
+    {"tf32", "%3 = round tf32 %2", 11, -125, 129, 13, true},
+    {"bf16", "%9 = tile bf16 1 tstore %9[0], %2 %3 = tload f32 %9[0]", 8, -125, 129, 16, false},
+    {"f16", "%9 = tile f16 1 tstore %9[0], %2 %3 = tload f32 %9[0]", 11, -13, 17, 13, false},
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+/* By arithmetic; fewer digits below the least normal number. */
+static float rounded(const format *f, float x)
 {
     int exp;
     if (isnan(x) || isinf(x) || x == 0) return x;
     (void)frexp((double)x, &exp);
-    double unit = ldexp(1, (exp < -125 ? -125 : exp) - 11), r = floor(fabs((double)x) / unit + 0.5) * unit;
-    return copysignf((float)r, x);
+    double unit = ldexp(1, (exp < f->least ? f->least : exp) - f->digits), units = fabs((double)x) / unit;
+    double r = unit * (f->away ? floor(units + 0.5) : rint(units));
+    return copysignf(r < ldexp(1, f->most - 1) ? (float)r : INFINITY, x);
 }
 
 enum { NUMBERS = 4096 };
 
-/* Halfway and beside it, at ends of the range, of all exponents and signs. */
-static void fill_numbers(float *x)
+/* Halfway and beside it, at ends of the range, of all signs and of all exponents, or of those about the format's own. */
+static void fill_numbers(const format *f, float *x)
 {
-    static const uint32_t special[] = {0,          0x80000000, 1,          0x1000,     0x0fff,     0x1001,
-                                       0x007fffff, 0x7f7fffff, 0xff7fffff, 0x7f7fefff, 0x7f7ff000, 0x7f800000,
-                                       0xff800000, 0x7fc00000, 0x7f800001, 0xffffffff, 0x3f800fff, 0x3f801000,
-                                       0x3f801001, 0xbf801000, 0x3fffffff};
+    static const uint32_t special[] = {
+        0,          0x80000000, 1,          0x1000,     0x0fff,     0x1001,     0x007fffff, 0x7f7fffff,
+        0xff7fffff, 0x7f7fefff, 0x7f7ff000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffffffff,
+        0x3f800fff, 0x3f801000, 0x3f801001, 0xbf801000, 0x3fffffff, 0x3f808000, 0x3f818000, 0x3f807fff,
+        0x3f808001, 0x7f7f7fff, 0x7f7f8000, 0x00008000, 0x00018000, 0x477fe000, 0x477fefff, 0x477ff000,
+        0xc77ff000, 0x33000000, 0x33000001, 0x33c00000, 0x387fc000, 0x387fe000, 0x387fdfff, 0x38800000};
     enum { SPECIAL = sizeof special / sizeof *special };
     uint64_t state = 1;
     for (int i = 0; i < NUMBERS; i++) {
         state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
         uint32_t u = (uint32_t)(state >> 32), kind = (uint32_t)i % 4;
-        if (kind) u = (u & ~0x1fffu) | (kind == 1 ? 0x1000u : kind == 2 ? 0x0fffu : 0x1001u);
+        uint32_t half = 1u << (f->dropped - 1);
+        if (kind) u = (u & ~(2 * half - 1)) | (half + (kind == 2 ? -1u : kind == 3));
+        if (f->most < 100 && i % 8 < 6) u = (u & 0x807fffffu) | (100 + (u >> 23 & 0xff) % 45) << 23;
         x[i] = gn_f32_from_bits(i < SPECIAL ? special[i] : u);
     }
 }
 
 START_TEST(rounding)
 {
-    static const char text[] = "kernel @r (%x: f32[4096] read, %o: f32[4096] write) {\n"
-                               "for %1 in 0 .. 4096 step 1 thread none {\n"
-                               "  %2 = load f32 %x[%1] %3 = round tf32 %2 store %o[%1], %3 }}";
+    const format *f = &formats[_i];
+    const char *text = gn_arena_printf(&arena,
+                                       "kernel @r (%%x: f32[4096] read, %%o: f32[4096] write) {\n"
+                                       "for %%1 in 0 .. 4096 step 1 thread none {\n"
+                                       "  %%2 = load f32 %%x[%%1] %s store %%o[%%1], %%3 }}",
+                                       f->by_ir);
     const kir_kernel *k = verified(text);
     float x[NUMBERS], by_ir[NUMBERS], by_code[NUMBERS];
     cuda_host *h;
-    fill_numbers(x);
+    fill_numbers(f, x);
     succeeded(kir_eval(k, NULL, (kir_bound_buffer[]){{x, NUMBERS}, {by_ir, NUMBERS}}, NULL), text);
     succeeded(cuda_host_compile(1, &k, &h), text);
     void *buf[] = {x, by_code};
@@ -58,14 +81,14 @@ START_TEST(rounding)
     succeeded(cuda_host_launch(h, 0, buf, bytes, NULL, NUMBERS, CUDA_UP, 1), text);
     cuda_host_free(h);
     for (int i = 0; i < NUMBERS; i++) {
-        float want = rounded(x[i]);
+        float want = rounded(f, x[i]);
         uint32_t bits = gn_f32_bits(want);
         if (isnan(x[i])) {
             ck_assert(isnan(by_ir[i]) && isnan(by_code[i]));
             continue;
         }
         ck_assert_msg(gn_f32_bits(by_ir[i]) == bits && gn_f32_bits(by_code[i]) == bits,
-                      "%a becomes %a in loop IR and %a in code, not %a", (double)x[i], (double)by_ir[i],
+                      "%s: %a becomes %a in loop IR and %a in code, not %a", f->name, (double)x[i], (double)by_ir[i],
                       (double)by_code[i], (double)want);
     }
 }
@@ -73,17 +96,18 @@ END_TEST
 
 /* Layout ------------------------------------------------------------------------------------------------------------ */
 
-/* One product; # stands for the strides of the operands.  32 rows or columns are more than any stride leaves unread. */
+/* One product; $ stands for the kind, & for its elements, # for where operands begin and their strides.  32 rows or columns are
+ * more than any stride leaves unread. */
 static const char product[] =
     "kernel @product (%a: f32[512] read, %b: f32[512] read, %o: f32[192] write) {\n"
     "for %1 in 0 .. 1 step 1 block none {\n"
-    "  %2 = tile f32 192 %3 = tile f32 512 %4 = tile f32 512\n"
+    "  %2 = tile f32 192 %3 = tile & 512 %4 = tile & 512\n"
     "  for %5 in 0 .. 32 step 1 lane none { for %6 in 0 .. 6 step 1 unroll none {\n"
     "    %7 = imul %5, 6 %8 = iadd %7, %6 tstore %2[%8], 7.0 }\n"
     "    for %9 in 0 .. 16 step 1 serial none { %10 = imul %9, 32 %11 = iadd %10, %5\n"
     "      %12 = load f32 %a[%11] tstore %3[%11], %12 %13 = load f32 %b[%11] tstore %4[%11], %13 }}\n"
     "  barrier\n"
-    "  for %14 in 0 .. 1 step 1 warp none { mma tf32 %2[1] by 6, %3[3] by # #, %4[5] by # # }\n"
+    "  for %14 in 0 .. 1 step 1 warp none { mma $ %2[1] by 6, %3[#] by # #, %4[#] by # # }\n"
     "  barrier\n"
     "  for %15 in 0 .. 32 step 1 lane none { for %16 in 0 .. 6 step 1 unroll none {\n"
     "    %17 = imul %15, 6 %18 = iadd %17, %16 %19 = tload f32 %2[%18] store %o[%18], %19 }}}}";
@@ -93,23 +117,30 @@ typedef struct strides {
 } strides;
 
 static const strides all_strides[] = {{8, 1, 1, 8}, {1, 16, 8, 1}, {12, 1, 1, 24}, {1, 24, 20, 1}, {20, 2, 3, 25}};
+enum { STRIDES = sizeof all_strides / sizeof *all_strides };
 
-static const char *with_strides(const strides *s)
+/* Terms of 16 bits that lie side by side begin at even places. */
+static int begin_of(const kir_kind_info *k, int term, int odd) { return odd + (k->depth == 16 && term == 1); }
+
+static const char *with_strides(const kir_kind_info *k, const strides *s)
 {
-    const int n[] = {s->row, s->term, s->col, s->of_b};
+    const int n[] = {begin_of(k, s->term, 3), s->row, s->term, begin_of(k, s->of_b, 5), s->col, s->of_b};
     gn_buf b = {.arena = &arena};
     int at = 0;
     for (const char *p = product; *p; p++)
         if (*p == '#')
             gn_buf_printf(&b, "%d", n[at++]);
+        else if (*p == '$' || *p == '&')
+            gn_buf_add(&b, *p == '$' ? k->text : gn_elem_name(k->elem));
         else
             gn_buf_addn(&b, p, 1);
     return b.p;
 }
 
 /* Whole numbers, so that sums are exact in any order. */
-static void fill_product(const strides *s, float *a, float *b, float *want)
+static void fill_product(const kir_kind_info *k, const strides *s, float *a, float *b, float *want)
 {
+    const float *left = a + begin_of(k, s->term, 3), *right = b + begin_of(k, s->of_b, 5);
     for (int i = 0; i < 512; i++) {
         a[i] = (float)(i * 7 % 61 - 30);
         b[i] = (float)(i * 11 % 53 - 26);
@@ -119,19 +150,20 @@ static void fill_product(const strides *s, float *a, float *b, float *want)
         for (int i = 0; i < 4; i++) {
             int group = lane >> 2, in_group = lane % 4;
             int row = i < 2 ? group : group + 8, col = in_group * 2 + (i & 1);
-            for (int t = 0; t < 8; t++)
-                want[lane * 6 + 1 + i] += a[3 + row * s->row + t * s->term] * b[5 + col * s->col + t * s->of_b];
+            for (int t = 0; t < k->depth; t++)
+                want[lane * 6 + 1 + i] += left[row * s->row + t * s->term] * right[col * s->col + t * s->of_b];
         }
 }
 
 START_TEST(layout)
 {
-    const strides *s = &all_strides[_i];
-    const char *text = with_strides(s);
+    const kir_kind_info *kind = &kir_kinds[_i / STRIDES];
+    const strides *s = &all_strides[_i % STRIDES];
+    const char *text = with_strides(kind, s);
     const kir_kernel *k = verified(text);
     float a[512], b[512], want[192], by_ir[192], by_code[192];
     cuda_host *h;
-    fill_product(s, a, b, want);
+    fill_product(kind, s, a, b, want);
     succeeded(kir_eval(k, NULL, (kir_bound_buffer[]){{a, 512}, {b, 512}, {by_ir, 192}}, NULL), text);
     ck_assert_mem_eq(by_ir, want, sizeof want);
     succeeded(cuda_host_compile(1, &k, &h), text);
@@ -209,8 +241,8 @@ int main(void)
 {
     TCase *c = tcase_create("fragments");
     tcase_set_timeout(c, 120);
-    tcase_add_test(c, rounding);
-    tcase_add_loop_test(c, layout, 0, sizeof all_strides / sizeof *all_strides);
+    tcase_add_loop_test(c, rounding, 0, FORMATS);
+    tcase_add_loop_test(c, layout, 0, KIR_KIND_COUNT * STRIDES);
     tcase_add_loop_test(c, sums_in_memory, 0, sizeof all_parts / sizeof *all_parts);
     return run_tests(c, "CUDA, fragments");
 }

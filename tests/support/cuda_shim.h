@@ -42,6 +42,7 @@ gn_shim_host *gn_shim; /* set by whoever loads this */
 #define GN_UNROLL2
 #define GN_UNROLL4
 #define GN_ROLL
+#define GN_PAIRED(p) ((uintptr_t)(p) % 4 ? gn_shim->fail("two terms at an address that is not aligned") : (void)0)
 #define GN_ALIGNED(p) ((uintptr_t)(p) % 16 ? gn_shim->fail("16 bytes at an address that is not aligned") : (void)0)
 
 typedef struct float4 {
@@ -114,9 +115,22 @@ static inline __attribute__((unused)) float gn_round_tf32(float x)
     return __uint_as_float((u + 0x1000u) & ~0x1fffu);
 }
 
-/* mma.sync.aligned.m16n8k8.row.col: all lanes of the warp meet, leave their parts where the others see them, and meet again
+/* mma.sync.aligned.row.col: all lanes of the warp meet, leave their parts where the others see them, and meet again
  * before the next product.  Sums are rounded once, where the machine may round after every term. */
-static float gn_shim_left[32][16][8], gn_shim_right[32][8][8]; /* of a warp; [term][column] */
+static float gn_shim_left[32][16][16], gn_shim_right[32][16][8]; /* of a warp; [row][term], [term][column] */
+
+static inline __attribute__((unused)) void gn_shim_multiply(float *c, unsigned terms)
+{
+    unsigned w = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    gn_shim->meet(0xffffffffu, GN_SHIM_PRODUCT);
+    for (unsigned k = 0; k < 4; k++) {
+        double sum = c[k];
+        for (unsigned s = terms; s-- > 0;)
+            sum += (double)gn_shim_left[w][g + 8 * (k / 2)][s] * (double)gn_shim_right[w][s][2 * t + k % 2];
+        c[k] = (float)sum;
+    }
+    gn_shim->meet(0xffffffffu, GN_SHIM_PRODUCT);
+}
 
 static inline __attribute__((unused)) void gn_shim_operand(float *to, float x)
 {
@@ -130,15 +144,33 @@ static inline __attribute__((unused)) void gn_warp_mma_tf32(float *c, const floa
     unsigned w = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     for (unsigned k = 0; k < 4; k++) gn_shim_operand(&gn_shim_left[w][g + 8 * (k % 2)][t + 4 * (k / 2)], a[k]);
     for (unsigned k = 0; k < 2; k++) gn_shim_operand(&gn_shim_right[w][t + 4 * k][g], b[k]);
-    gn_shim->meet(0xffffffffu, GN_SHIM_PRODUCT);
-    for (unsigned k = 0; k < 4; k++) {
-        double sum = c[k];
-        for (unsigned s = 8; s-- > 0;)
-            sum += (double)gn_shim_left[w][g + 8 * (k / 2)][s] * (double)gn_shim_right[w][s][2 * t + k % 2];
-        c[k] = (float)sum;
-    }
-    gn_shim->meet(0xffffffffu, GN_SHIM_PRODUCT);
+    gn_shim_multiply(c, 8);
 }
+
+/* What 16 bits are: bf16 the upper half of a float; f16 by its sign, exponent and fraction. */
+static inline __attribute__((unused)) float gn_shim_bf16(unsigned h) { return __uint_as_float(h << 16); }
+static inline __attribute__((unused)) float gn_shim_f16(unsigned h)
+{
+    int exponent = (int)(h >> 10 & 31), fraction = (int)(h & 0x3ff);
+    float f = exponent == 31 ? fraction ? NAN : INFINITY
+              : exponent     ? ldexpf((float)(1024 + fraction), exponent - 25)
+                             : ldexpf((float)fraction, -24);
+    return h & 0x8000u ? -f : f;
+}
+
+#define GN_SHIM_MMA16(kind)                                                                                            \
+    static inline __attribute__((unused)) void gn_warp_mma_##kind(float *c, const unsigned *a, const unsigned *b)      \
+    {                                                                                                                  \
+        unsigned w = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4 * 2;                              \
+        for (unsigned k = 0; k < 8; k++)                                                                               \
+            gn_shim_left[w][g + 8 * (k / 2 % 2)][t + k % 2 + 8 * (k / 4)] =                                            \
+                gn_shim_##kind(a[k / 2] >> 16 * (k % 2) & 0xffff);                                                     \
+        for (unsigned k = 0; k < 4; k++)                                                                               \
+            gn_shim_right[w][t + k % 2 + 8 * (k / 2)][g] = gn_shim_##kind(b[k / 2] >> 16 * (k % 2) & 0xffff);          \
+        gn_shim_multiply(c, 16);                                                                                       \
+    }
+GN_SHIM_MMA16(bf16)
+GN_SHIM_MMA16(f16)
 
 #define __shfl_xor_sync(mask, v, d, width)                                                                             \
     _Generic((v), float: gn_shim_xor_f32, double: gn_shim_xor_f64, default: gn_shim_xor_i64)(mask, v, (unsigned)(d))

@@ -19,8 +19,9 @@ static gn_status *run(const char *body, bool reverse, float *x)
     "1.0\n }\n" then "\n }"
 
 /* Sums of two warps in %2, operands in %3, which all are one number. */
-#define FRAGMENTS(number, then)                                                                                        \
-    "for %1 in 0 .. 1 step 1 block none {\n %2 = tile f32 256\n %3 = tile f32 128\n"                                   \
+#define FRAGMENTS(number, then) FRAGMENTS_OF("f32 128", number, then)
+#define FRAGMENTS_OF(tile, number, then)                                                                               \
+    "for %1 in 0 .. 1 step 1 block none {\n %2 = tile f32 256\n %3 = tile " tile "\n"                                  \
     " for %4 in 0 .. 64 step 1 lane none {\n for %5 in 0 .. 4 step 1 serial none {\n %6 = imul %4, 4\n"                \
     " %7 = iadd %6, %5\n tstore %2[%7], 0.0\n }\n for %8 in 0 .. 2 step 1 serial none {\n %11 = imul %4, 2\n"          \
     " %12 = iadd %11, %8\n tstore %3[%12], " number "\n }\n }\n barrier\n" then "\n }"
@@ -111,6 +112,11 @@ static const struct {
     {FRAGMENTS("0.5", "for %9 in 0 .. 2 step 1 warp none {\n %10 = imul %9, 128\n"
                       " mma tf32 %2[%10] by 4, %3[0] by 8 1, %3[-1] by 8 1\n }"),
      "element -1 of 128 of the tile: out of bounds"},
+    /* terms side by side from an odd place on */
+    {FRAGMENTS_OF("f16 260", "0.5",
+                  "for %9 in 0 .. 2 step 1 warp none {\n %10 = imul %9, 128\n"
+                  " mma f16 %2[%10] by 4, %3[1] by 2 1, %3[0] by 2 1\n }"),
+     "element 1 of 260 of the tile: two terms side by side from an odd place on"},
 };
 
 START_TEST(races_are_found)

@@ -103,6 +103,11 @@ static const struct {
      "    }\n    for %6 in 0 .. 1 step 1 warp none {\n      for %7 in 0 .. 2 step 1 serial ordered {\n"
      "        %8 = tload f32 %2[0]\n        store %w[%7], %8\n        mma tf32 %2[0] by 4, %3[0] by 8 1, %4[0] by 8 1\n"
      "      }\n    }\n  }\n"},
+    {"what is stored narrow is not what is loaded",
+     "for %1 in 0 .. n step 1 thread none {\n %2 = tile bf16 1\n %3 = load f32 %r[%1]\n tstore %2[0], %3\n"
+     " %4 = tload f32 %2[0]\n store %w[%1], %4\n }",
+     "  for %1 in 0 .. n step 1 thread none {\n    %2 = tile bf16 1\n    %3 = load f32 %r[%1]\n    tstore %2[0], %3\n"
+     "    %4 = tload f32 %2[0]\n    store %w[%1], %4\n  }\n"},
     {"a product of fragments forgets its sums",
      "for %1 in 0 .. n step 1 block none {\n %2 = tile f32 128\n %3 = tile f32 128\n"
      " for %4 in 0 .. 1 step 1 warp none {\n tstore %2[0], 1.0\n mma tf32 %2[0] by 4, %3[0] by 8 1, %3[0] by 8 1\n"

@@ -90,6 +90,12 @@ START_TEST(products_of_fragments)
     kir_kernel *k = verified(text);
     ck_assert_str_eq(printed(k), text);
     ck_assert_str_eq(printed(kir_clone(&arena, k, NULL)), text);
+    static const char narrow[] = "kernel @k (\n  sym n\n) {\n  for %1 in 0 .. n step 1 block none {\n"
+                                 "    %2 = tile f32 256\n    %3 = tile bf16 4096\n    %4 = tile f16 4096\n"
+                                 "    for %5 in 0 .. 2 step 1 warp none {\n"
+                                 "      mma bf16 %2[0] by 4, %3[0] by 8 1, %3[0] by 3 3\n"
+                                 "      mma f16 %2[0] by 4, %4[0] by 1 8, %4[0] by 40 1\n    }\n  }\n}\n";
+    ck_assert_str_eq(printed(verified(narrow)), narrow);
     for (kir_id i = 1; i < k->insts.n; i++) {
         if (kir_at(k, i)->op != KIR_MMA) continue;
         kir_mma m = kir_mma_of(kir_at(k, i)->imm);

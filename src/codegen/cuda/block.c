@@ -65,7 +65,7 @@ static void one_value(cu *c, kir_id i)
     const kir_inst *in = kir_at(c->k, i);
     bool tile = in->op == KIR_TLOAD;
     if (!(c->wide && c->varies[i])) {
-        cu_line(c, "const %s x%u = %s;", cu_type(c, i), i, tile ? cu_element(c, i, 0) : cu_value(c, i, 0));
+        cu_line(c, "const %s x%u = %s;", cu_type(c, i), i, tile ? cu_tile_value(c, i, 0) : cu_value(c, i, 0));
         return;
     }
     if (in->op == KIR_LOAD && cu_is_vector_access(c, i)) {
@@ -73,7 +73,7 @@ static void one_value(cu *c, kir_id i)
         return;
     }
     for (int q = 0; q < (c->once[i] ? 1 : c->vec); q++)
-        cu_line(c, "const %s x%u_%d = %s;", cu_type(c, i), i, q, tile ? cu_element(c, i, q) : cu_value(c, i, q));
+        cu_line(c, "const %s x%u_%d = %s;", cu_type(c, i), i, q, tile ? cu_tile_value(c, i, q) : cu_value(c, i, q));
 }
 
 static void store(cu *c, kir_id i)
@@ -100,11 +100,25 @@ static void tile_write(cu *c, kir_id i)
     if (one) close_brace(c);
 }
 
+/* A tile that begins where another one lay: nobody touches that any more.  The loop IR does not know of it. */
+static void take_over(cu *c, const cu_tile *t)
+{
+    uint64_t others = 0, touched = c->lanes.read | c->lanes.written | c->alone.read | c->alone.written;
+    for (kir_id i = 1; i < c->k->insts.n; i++) {
+        const cu_tile *o = &c->tile[i];
+        if (kir_at(c->k, i)->op != KIR_TILE || o == t || !cu_is_shared(c, i)) continue;
+        if (o->offset < t->offset + t->bytes && t->offset < o->offset + o->bytes) others |= UINT64_C(1) << o->bit;
+    }
+    if (touched & others) barrier(c);
+}
+
 static void declare_tile(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
     const cu_tile *t = &c->tile[i];
-    const char *type = cu_elem_type((gn_elem)in->elem);
+    gn_elem e = (gn_elem)in->elem;
+    const char *type = kir_is_narrow(e) ? cu_storage_type(e) : cu_elem_type(e);
+    if (t->place == CU_SHARED_TILE) take_over(c, t);
     if (t->place == CU_SHARED_TILE)
         cu_line(c, "%s *const tile%u = (%s *)(shared + %lld); /* %lld elements */", type, i, type, (long long)t->offset,
                 (long long)in->imm);

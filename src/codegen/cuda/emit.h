@@ -30,8 +30,9 @@ typedef struct cu_tile {
     cu_place place;
     int64_t regs;   /* LOCAL, SPREAD: elements a lane */
     int64_t stride; /* SPREAD: neighbouring elements that lie in one lane: vec, or those of a lane of a LANE loop */
-    int64_t offset; /* SHARED: bytes */
-    int bit;        /* SHARED: in sets of memories */
+    int64_t offset, bytes; /* SHARED: where it lies, with what is left free behind it */
+    kir_id end;            /* SHARED: from here on nobody touches it */
+    int bit;               /* SHARED: in sets of memories */
 } cu_tile;
 
 /* Sets of memories: shared tiles, and buffers that have a bit (cu.buffer_bit). */
@@ -107,11 +108,15 @@ const char *cu_storage_type(gn_elem e); /* of buffers */
 const char *cu_ref(const cu *c, kir_id v, int copy);
 const char *cu_value(const cu *c, kir_id v, int copy); /* of a VALUE or a LOAD, as an expression */
 const char *cu_stored(const cu *c, int buffer, kir_id v, int copy);
+/* What lies in memory as elements e, as a value; and a value as it lies there, where that is a narrow float. */
+const char *cu_widened(const cu *c, gn_elem e, const char *x);
+const char *cu_narrowed(const cu *c, gn_elem e, const char *x);
 const char *cu_number(const cu *c, gn_elem e, double f);
 const char *cu_integer(const cu *c, int64_t i);
 
 /* tile.c */
-const char *cu_element(const cu *c, kir_id inst, int copy); /* the tile's element that inst names, an lvalue */
+const char *cu_element(const cu *c, kir_id inst, int copy);    /* the tile's element that inst names, an lvalue */
+const char *cu_tile_value(const cu *c, kir_id inst, int copy); /* TLOAD, as an expression */
 void cu_tile_write(cu *c, kir_id inst, int copy);
 void cu_fragments(cu *c, kir_id inst); /* MMA */
 /* A loop that copies neighbours between shared memory and the lane's registers, so that four go at a time; 0: it is none. */

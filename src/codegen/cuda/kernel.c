@@ -19,7 +19,8 @@ gn_limits gn_cuda_limits(void)
                        .fast_functions = true,
                        .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR | 1 << KIR_THREAD | 1 << KIR_BLOCK |
                                 1 << KIR_WARP | 1 << KIR_LANE,
-                       .fragments = 1 << KIR_KIND_TF32}; /* of every architecture that there is code for */
+                       .fragments = 1 << KIR_KIND_TF32 | 1 << KIR_KIND_BF16 |
+                                    1 << KIR_KIND_F16}; /* of every architecture that there is code for */
 }
 
 /* Support ------------------------------------------------------------------------------------------------------------- */

@@ -212,8 +212,56 @@ static void place_tile(cu *c, kir_id tile)
         return;
     }
     t->place = CU_SHARED_TILE;
-    t->offset = c->shared;
-    c->shared += (decl->imm * (int64_t)gn_elem_size((gn_elem)decl->elem) + 15) / 16 * 16;
+    t->bytes = (decl->imm * (int64_t)gn_elem_size((gn_elem)decl->elem) + 15) / 16 * 16;
+}
+
+/* The instruction from which on nobody touches a tile of a block that ends before `end`: behind the statement of its block with
+ * the last access.  Instructions are numbered as they stand. */
+static kir_id end_of_life(const cu *c, kir_id tile, kir_id end)
+{
+    kir_id last = tile, at = tile;
+    for (kir_id i = tile; i < c->k->insts.n; i++)
+        if ((is_tile_access(kir_at(c->k, i)) && kir_at(c->k, i)->ref == tile) || is_operand(kir_at(c->k, i), tile))
+            last = i;
+    while (kir_at(c->k, at)->next && kir_at(c->k, at)->next <= last) at = kir_at(c->k, at)->next;
+    return kir_at(c->k, at)->next ? kir_at(c->k, at)->next : end;
+}
+
+/* May a tile take over the memory of one before it?  Where nobody touches that any more, and lanes meet in between anyway. */
+static bool may_take_over(const cu *c, kir_id tile, kir_id before)
+{
+    kir_id end = c->tile[before].end;
+    while (end < tile && kir_at(c->k, end)->op != KIR_BARRIER) end++;
+    return end < tile;
+}
+
+static int64_t find_room(const cu *c, kir_id tile)
+{
+    int64_t at = 0, was;
+    do {
+        was = at;
+        for (kir_id i = 1; i < tile; i++) {
+            const cu_tile *o = &c->tile[i];
+            if (kir_at(c->k, i)->op != KIR_TILE || !cu_is_shared(c, i) || may_take_over(c, tile, i)) continue;
+            if (at < o->offset + o->bytes && o->offset < at + c->tile[tile].bytes) at = o->offset + o->bytes;
+        }
+    } while (at != was);
+    return at;
+}
+
+/* The tiles of a block and of the blocks in it; groups of a kernel without blocks have one behind the other. */
+static void lay_out(cu *c, kir_id first, kir_id end)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        cu_tile *t = &c->tile[i];
+        if (in->op == KIR_TILE && t->place == CU_SHARED_TILE) {
+            t->end = end_of_life(c, i, end);
+            t->offset = c->block ? find_room(c, i) : c->shared;
+            if (t->offset + t->bytes > c->shared) c->shared = t->offset + t->bytes;
+        }
+        lay_out(c, in->body, in->next ? in->next : end);
+    }
 }
 
 /* Would lanes have to meet in the middle of a spread loop?  Then the width is refused. */
@@ -337,6 +385,7 @@ static bool try_width(cu *c, int width, int vec, int *shared_tiles)
         place_tile(c, i);
         *shared_tiles += c->tile[i].place == CU_SHARED_TILE;
     }
+    lay_out(c, c->k->top, n);
     if (c->shared + c->scratch > CU_SHARED) return false;
     for (kir_id i = 1; i < n; i++)
         if (lanes_meet(c, i)) return false;

@@ -9,6 +9,7 @@
 #define GN_UNROLL4 _Pragma("unroll 4")
 #define GN_ROLL _Pragma("unroll 1")
 #define GN_ALIGNED(p) ((void)0)
+#define GN_PAIRED(p) ((void)0)
 
 /* Tensor cores: what differs from kind to kind of operands.  Rounded to nearest, ties away from zero. */
 static __device__ __forceinline__ float gn_round_tf32(float x)
@@ -26,6 +27,17 @@ static __device__ __forceinline__ void gn_warp_mma_tf32(float *c, const float *a
         : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
           "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
 }
+/* The same of pairs of 16 bits. */
+#define GN_WARP_MMA16(kind)                                                                                            \
+    static __device__ __forceinline__ void gn_warp_mma_##kind(float *c, const unsigned *a, const unsigned *b)          \
+    {                                                                                                                  \
+        asm("mma.sync.aligned.m16n8k16.row.col.f32." #kind "." #kind ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "       \
+            "{%8, %9}, {%0, %1, %2, %3};"                                                                              \
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                                           \
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                                       \
+    }
+GN_WARP_MMA16(bf16)
+GN_WARP_MMA16(f16)
 #define GN_BARRIER(threads) asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory")
 #endif
 
@@ -71,28 +83,46 @@ GN_DEVICE void gn_store4(float *p, float x, float y, float z, float w)
 GN_DEVICE float gn_from_bf16(gn_u16 x) { return __uint_as_float((gn_u32)x << 16); }
 GN_DEVICE gn_u16 gn_to_bf16(float x)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    gn_u16 r;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x));
+    return r;
+#else
     gn_u32 w = __float_as_uint(x);
     if (x != x) return (gn_u16)(w >> 16 | 0x40);
     return (gn_u16)((w + 0x7fff + (w >> 16 & 1)) >> 16);
+#endif
 }
 
 /* f16: below 2^-14 adding 0.5 leaves the units of 2^-24 in the low bits, rounded. */
 GN_DEVICE float gn_from_f16(gn_u16 h)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    float r;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(h));
+    return r;
+#else
     gn_u32 sign = (gn_u32)(h & 0x8000u) << 16, exponent = h >> 10 & 31u, man = h & 0x3ffu;
     if (exponent == 31) return __uint_as_float(sign | 0x7f800000u | man << 13);
     if (exponent) return __uint_as_float(sign | (exponent + 112) << 23 | man << 13);
     float f = (float)man * 5.9604644775390625e-8f; /* 2^-24 */
     return sign ? -f : f;
+#endif
 }
 GN_DEVICE gn_u16 gn_to_f16(float x)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    gn_u16 r;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x));
+    return r;
+#else
     gn_u32 u = __float_as_uint(x), sign = u >> 16 & 0x8000u;
     u &= 0x7fffffffu;
     if (u > 0x7f800000u) return (gn_u16)(sign | 0x7e00u | (u >> 13 & 0x3ffu));
     if (u >= 0x477ff000u) return (gn_u16)(sign | 0x7c00u);
     if (u < 0x38800000u) return (gn_u16)(sign | (__float_as_uint(__uint_as_float(u) + 0.5f) - 0x3f000000u));
     return (gn_u16)(sign | (u - 0x38000000u + 0xfffu + (u >> 13 & 1u)) >> 13);
+#endif
 }
 
 /* Numbers ---------------------------------------------------------------------------------------------------------- */
@@ -228,3 +258,28 @@ GN_DEVICE void gn_mma_tf32(float *c, const float *a, int row, int term, const fl
     y[0] = b[0], y[1] = b[4 * of_b];
     gn_warp_mma_tf32(c, x, y);
 }
+
+/* Two terms of an operand of 16 bits, the first in the lower half. */
+GN_DEVICE gn_u32 gn_pair(const gn_u16 *p, int term)
+{
+    if (term != 1) return p[0] | (gn_u32)p[term] << 16;
+    GN_PAIRED(p);
+    return *(const gn_u32 *)p;
+}
+
+/* A product of 16 x 16 by 16 x 8.  Lane l has terms l % 4 * 2 and the next, both and 8 more; the rest is as above ("Matrix
+ * Fragments for mma.m16n8k16 with floating point type"). */
+#define GN_MMA16(kind)                                                                                                 \
+    GN_DEVICE void gn_mma_##kind(float *c, const gn_u16 *a, int row, int term, const gn_u16 *b, int col, int of_b)     \
+    {                                                                                                                  \
+        const int high = threadIdx.x % 32 / 4, low = threadIdx.x % 4 * 2;                                              \
+        gn_u32 x[4], y[2];                                                                                             \
+        a += high * row + low * term;                                                                                  \
+        b += high * col + low * of_b;                                                                                  \
+        x[0] = gn_pair(a, term), x[1] = gn_pair(a + 8 * row, term);                                                    \
+        x[2] = gn_pair(a + 8 * term, term), x[3] = gn_pair(a + 8 * row + 8 * term, term);                              \
+        y[0] = gn_pair(b, of_b), y[1] = gn_pair(b + 8 * of_b, of_b);                                                   \
+        gn_warp_mma_##kind(c, x, y);                                                                                   \
+    }
+GN_MMA16(bf16)
+GN_MMA16(f16)

@@ -47,6 +47,13 @@ const char *cu_element(const cu *c, kir_id inst, int copy)
     return gn_arena_printf(c->arena, "tile%u[%s]", in->ref, cu_ref(c, in->a, copy));
 }
 
+const char *cu_tile_value(const cu *c, kir_id inst, int copy)
+{
+    gn_elem e = (gn_elem)kir_at(c->k, kir_at(c->k, inst)->ref)->elem;
+    const char *x = cu_element(c, inst, copy);
+    return kir_is_narrow(e) ? cu_widened(c, e, x) : x;
+}
+
 static const char *const red_name[] = {[KIR_SUM] = "sum", [KIR_RED_MAX] = "max", [KIR_RED_MIN] = "min"};
 
 static const char *bits_name(gn_elem e) { return e == GN_F32 ? "f32" : e == GN_F64 ? "f64" : "i64"; }
@@ -75,7 +82,7 @@ void cu_tile_write(cu *c, kir_id inst, int copy)
     }
     const char *to = cu_element(c, inst, copy);
     if (in->op == KIR_TSTORE)
-        cu_line(c, "%s = %s;", to, cu_ref(c, in->b, copy));
+        cu_line(c, "%s = %s;", to, cu_narrowed(c, (gn_elem)kir_at(c->k, in->ref)->elem, cu_ref(c, in->b, copy)));
     else
         accumulate(c, to, in, copy);
 }

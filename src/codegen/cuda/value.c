@@ -94,17 +94,27 @@ const char *cu_ref(const cu *c, kir_id v, int copy)
 
 /* Memory -------------------------------------------------------------------------------------------------------------- */
 
-static const char *load(const cu *c, const kir_inst *in, int copy)
+const char *cu_widened(const cu *c, gn_elem e, const char *x)
 {
-    gn_elem e = c->k->buffers.p[in->imm].elem;
-    const char *x = gn_arena_printf(c->arena, "%s[%s]", c->buffer[in->imm], cu_ref(c, in->a, copy));
     switch (e) {
     case GN_BF16: return gn_arena_printf(c->arena, "gn_from_bf16(%s)", x);
     case GN_F16: return gn_arena_printf(c->arena, "gn_from_f16(%s)", x);
     case GN_U32: return gn_arena_printf(c->arena, "(gn_i64)%s", x);
-    case GN_BOOL: return gn_arena_printf(c->arena, "%s != 0", x);
     default: return x;
     }
+}
+
+static const char *load(const cu *c, const kir_inst *in, int copy)
+{
+    const char *x = gn_arena_printf(c->arena, "%s[%s]", c->buffer[in->imm], cu_ref(c, in->a, copy));
+    gn_elem e = c->k->buffers.p[in->imm].elem;
+    return e == GN_BOOL ? gn_arena_printf(c->arena, "%s != 0", x) : cu_widened(c, e, x);
+}
+
+const char *cu_narrowed(const cu *c, gn_elem e, const char *x)
+{
+    if (e == GN_BF16) return gn_arena_printf(c->arena, "gn_to_bf16(%s)", x);
+    return e == GN_F16 ? gn_arena_printf(c->arena, "gn_to_f16(%s)", x) : x;
 }
 
 const char *cu_stored(const cu *c, int buffer, kir_id v, int copy)
@@ -112,13 +122,11 @@ const char *cu_stored(const cu *c, int buffer, kir_id v, int copy)
     gn_elem e = c->k->buffers.p[buffer].elem;
     const char *x = cu_ref(c, v, copy);
     switch (e) {
-    case GN_BF16: return gn_arena_printf(c->arena, "gn_to_bf16(%s)", x);
-    case GN_F16: return gn_arena_printf(c->arena, "gn_to_f16(%s)", x);
     case GN_BOOL: return gn_arena_printf(c->arena, "(%s) ? 1 : 0", x);
     case GN_I32: return cu_is_int(c, v) ? x : gn_arena_printf(c->arena, "(int)%s", x);
     case GN_U32:
     case GN_U8: return gn_arena_printf(c->arena, "(%s)%s", cu_storage_type(e), x);
-    default: return x;
+    default: return cu_narrowed(c, e, x);
     }
 }
 
