@@ -6,7 +6,8 @@
 #   bench/gpu.sh race [DIR]       there: against PyTorch Geometric                about 8 minutes
 #
 # Results go to $OUT (default DIR/results). PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device
-# (default: cuda:0), PRECISION what race asks of gnnc and PyTorch alike: highest (the default) or high (TF32).
+# (default: cuda:0), PRECISION what race asks of gnnc and PyTorch alike: highest (the default), high (TF32) or medium
+# (BF16 for gnnc, which PyTorch has as TF32).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-} dir=${2:-build-gpu}
@@ -51,7 +52,9 @@ tests() {
         for mode in default reduce-overhead; do
             run "train-$m-$mode" "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O $mode --json
         done
-        run "train-$m-high" "$dir/gnnc" train "samples/$m.gnn" --device "$device" --matmul-precision high --json
+        for precision in high medium; do
+            run "train-$m-$precision" "$dir/gnnc" train "samples/$m.gnn" --device "$device" --matmul-precision $precision --json
+        done
         for way in one-kernel launches; do # is the rule right that says which pays?
             run "bench-$m-$way" "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes reduce-overhead --data "$cora" -o "$out/bench-$m-$way" \
                 $([ $way = launches ] && echo --without one-kernel)
@@ -86,6 +89,6 @@ case $what in
     build) build ;;
     test) tests ;;
     race) race ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 exit $failed

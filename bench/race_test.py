@@ -276,6 +276,7 @@ class PartsTest(unittest.TestCase):
         command = peers.peer("pyg").command("python3", table.read(HERE / "workloads.txt")[0][0], "g", "c", 2, "s", "cuda:0", "high")
         self.assertEqual(command[command.index("--matmul-precision") + 1], "high")
         self.assertIn("--matmul-precision", main.parse(["--matmul-precision", "high"]).gnnc_arg)
+        self.assertEqual(main.parse(["--matmul-precision", "medium"]).gnnc_arg[-1], "medium")
         self.assertNotIn("--matmul-precision", main.parse([]).gnnc_arg)
         with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
             main.parse(["--matmul-precision", "low"])

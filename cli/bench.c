@@ -126,7 +126,8 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
                 "--device %s: one setting of --dynamic alone; several are compared on graphs that change, which run "
                 "on this processor",
                 o->device);
-    if (o->precision && !strcmp(o->precision, "high") && !device.gpu && !o->quiet) fprintf(stderr, GN_CLI_EXACT);
+    if (o->precision && strcmp(o->precision, "highest") && !device.gpu && !o->quiet)
+        fprintf(stderr, GN_CLI_EXACT, o->precision);
     b.out = o->output ? o->output : folder_for(b.arena, b.model);
     b.eval_only = o->what && !strcmp(o->what, "eval");
     b.compile_only = o->compile_only;

@@ -33,7 +33,7 @@ typedef struct gn_cli_options {
     const char *mode; /* canonical name of a compile mode, NULL: not given */
     const char *emit; /* of ast, gir, kir, llvm, asm, obj, cuda, ptx, cubin, dot, some, with commas; NULL: not given */
     const char *device;      /* cpu, cuda, cuda:N, auto; NULL: not given */
-    const char *precision;   /* highest, high; NULL: not given */
+    const char *precision;   /* highest, high, medium; NULL: not given */
     const char *products;    /* kernel, timed, library; NULL: not given */
     const char *arch;        /* sm_80, ...; NULL: not given */
     const char *output;      /* -o; NULL: stdout, or what the command says */

@@ -88,8 +88,8 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     if (s->pool)
         fprintf(stderr, "memory: %.1f MB, of which %.1f MB temporaries\n", (double)gn_session_peak_bytes(s) / 1e6,
                 (double)gn_session_memory(s).arena / 1e6);
-    if (s->opt.precision == GN_PRECISION_HIGH && !s->opt.target && !(s->opt.limits && s->opt.limits->fragments))
-        fprintf(stderr, GN_CLI_EXACT);
+    if (s->opt.precision && !s->opt.target && !(s->opt.limits && s->opt.limits->fragments))
+        fprintf(stderr, GN_CLI_EXACT, gn_precision_name[s->opt.precision]);
     if (cli->opt.verbose && s->opt.target && *s->opt.target->no_blas)
         fprintf(stderr, "products of matrices stay kernels: %s\n", s->opt.target->no_blas);
     if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);

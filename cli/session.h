@@ -50,8 +50,8 @@ void gn_cli_profile(const char *name, const gn_unit *u);
 
 /* {median, p10, p90}; sorts x. */
 void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n);
-/* What --matmul-precision high does where products are exact anyway. */
-#define GN_CLI_EXACT "--matmul-precision high changes nothing here: this processor's products are float32\n"
+/* What --matmul-precision does where products are exact anyway. */
+#define GN_CLI_EXACT "--matmul-precision %s changes nothing here: this processor's products are float32\n"
 
 double gn_cli_median(double *x, int64_t n); /* sorts x; NaN of none */
 

@@ -28,7 +28,7 @@ def parse(about):
     parser.add_argument("--check-steps", type=int, default=5, help="steps of training whose loss is reported")
     parser.add_argument("--form", default="coo", help="of the adjacency, where the peer knows several")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
-    parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high"], help="as gnnc's option")
+    parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high", "medium"], help="as gnnc's option")
     parser.add_argument("--compile", default="", help="MODE:DYNAMIC of torch.compile")
     args = parser.parse_args()
     # Thread counts have to be in the environment before torch is there.

@@ -58,8 +58,9 @@ def parse(argv):
     parser.add_argument("--minutes", type=float, default=600, help="after these no workload or peer begins")
     parser.add_argument("--gnnc-arg", action="append", default=[], help="one more argument for gnnc; repeatable")
     parser.add_argument("--device", default="cpu", metavar="DEVICE", help="cpu, or cuda:N for gnnc and PyTorch alike")
-    parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high"],
-                        help="of products of matrices, for gnnc and PyTorch alike; high: TF32 on a GPU")
+    parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high", "medium"],
+                        help="of products of matrices, for gnnc and PyTorch alike, on a GPU: high is TF32, medium BF16 for gnnc "
+                             "and TF32 for PyTorch")
     parser.add_argument("--cc", help="the compiler of bench/c (default: clang-19, clang, gcc or cc)")
     parser.add_argument("--work", type=pathlib.Path, help="folder of graphs, weights and compilers' caches; kept if given")
     parser.add_argument("--scripts", default=str(peers.SCRIPTS), help=argparse.SUPPRESS)

@@ -273,8 +273,8 @@ typedef struct gnnc_compile_options {
      * none for this program: which line, what it says and what is so here.  NULL: none */
     const char *tune_lock;
     /* Of products of matrices, in the words of torch.set_float32_matmul_precision: "highest" (NULL): float32 throughout;
-     * "high": operands may be rounded to TF32 where a machine multiplies those faster.  A CPU does not: there both give the
-     * same bits. */
+     * "high", "medium": operands may be rounded to TF32, to BF16 where a machine multiplies those faster.  A CPU does not: there
+     * all give the same bits. */
     const char *matmul_precision;
 
     /* With train: the rows of nodes that a step computes, where the loss is a sum over a mask.

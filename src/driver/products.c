@@ -62,7 +62,7 @@ static const struct {
     {GN_CUBLASLT_COMPUTE_TF32, 5e-3, 156e6, 0.3, 0.7},
     {GN_CUBLASLT_COMPUTE_BF16, 4e-2, 312e6, 0.25, 0.65},
 };
-_Static_assert(GN_PRECISION_HIGHEST == 0 && GN_PRECISION_HIGH == 1 && GN_PRECISION_COUNT <= 3, "a line each");
+_Static_assert(GN_PRECISION_HIGHEST == 0 && GN_PRECISION_HIGH == 1 && GN_PRECISION_MEDIUM == 2, "a line each");
 
 /* Without a device ---------------------------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #define GN_IR_EVAL_H
 
 #include "ir/gir.h"
+#include "ir/precision.h"
 
 typedef enum gir_precision { GIR_EVAL_F64, GIR_EVAL_ELEM } gir_precision;
 
@@ -39,7 +40,8 @@ typedef struct gir_env {
     gn_arena *arena;
     gir_precision precision;
     bool bounds;
-    bool tf32; /* bounds allow products of f32 matrices to round their operands to TF32, and to truncate their sums */
+    gn_precision
+        products; /* bounds allow products of f32 matrices to round their operands to this, and to truncate sums */
     /* Bindings by name: graphs, inputs and states. `v` of edge-space inputs is in CSR order. */
     int n;
     const char **name;

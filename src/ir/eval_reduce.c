@@ -128,11 +128,13 @@ static matrix matrix_of(const gir_eval_t *e, int k, bool transposed)
 }
 
 /* Of element i of an operand, with what rounding it adds: of what is given the rounding itself, else half a unit. */
-static double operand_err(const gir_value *x, int64_t i, bool tf32)
+static double operand_err(const gir_value *x, int64_t i, gn_precision products)
 {
     double err = gir_err(x, i), v = x->v[i];
-    if (!tf32) return err;
-    return err + (err > 0 ? 0x1p-11 * (fabs(v) + err) : fabs((double)gn_f32_to_tf32((float)v) - v));
+    bool medium = products == GN_PRECISION_MEDIUM;
+    if (products == GN_PRECISION_HIGHEST) return err;
+    if (err > 0) return err + (medium ? 0x1p-8 : 0x1p-11) * (fabs(v) + err);
+    return fabs((medium ? gir_round(GN_BF16, v) : (double)gn_f32_to_tf32((float)v)) - v);
 }
 
 gn_status *gir_eval_MATMUL(gir_eval_t *e)
@@ -140,8 +142,8 @@ gn_status *gir_eval_MATMUL(gir_eval_t *e)
     const gir_node *n = gir_node_at_hand(e);
     matrix a = matrix_of(e, 0, n->attr.i[0]), b = matrix_of(e, 1, n->attr.i[1]);
     gn_elem elem = (gn_elem)n->type.elem;
-    bool tf32 = e->env->tf32 && elem == GN_F32;
-    double gamma = gir_gamma_both(e, elem, a.cols) * (tf32 ? 2 : 1);
+    gn_precision products = elem == GN_F32 ? e->env->products : GN_PRECISION_HIGHEST;
+    double gamma = gir_gamma_both(e, elem, a.cols) * (products == GN_PRECISION_HIGHEST ? 1 : 2);
     for (int64_t i = 0; i < a.rows; i++)
         for (int64_t j = 0; j < b.cols; j++) {
             double sum = 0, prop = 0, size = 0;
@@ -150,8 +152,8 @@ gn_status *gir_eval_MATMUL(gir_eval_t *e)
                 double x = a.x->v[p], y = b.x->v[q], ex, ey;
                 sum += x * y;
                 if (!e->out->err) continue;
-                ex = operand_err(a.x, p, tf32);
-                ey = operand_err(b.x, q, tf32);
+                ex = operand_err(a.x, p, products);
+                ey = operand_err(b.x, q, products);
                 prop += fabs(x) * ey + fabs(y) * ex + ex * ey;
                 size += (fabs(x) + ex) * (fabs(y) + ey);
             }

@@ -19,6 +19,6 @@ gn_status *gn_precision_by_name(const char *name, gn_precision *out)
             return NULL;
         }
     if (!name) return NULL;
-    GN_FAIL(GN_ERR_USAGE, "there is no precision '%s': highest or high%s", name,
+    GN_FAIL(GN_ERR_USAGE, "there is no precision '%s': highest, high or medium%s", name,
             gn_did_you_mean(name, gn_precision_name, GN_PRECISION_COUNT).text);
 }

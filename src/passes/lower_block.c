@@ -27,10 +27,7 @@ static void declare_tiles(lower *L, block_job *j)
     j->lanes = s->fragments ? parts * KIR_WARP_LANES : parts;
     j->each = s->block_rows * s->block_cols / j->lanes;
     j->acc = kir_tile(L->k, low_at(L), j->elem, s->block_rows * s->block_cols);
-    if (s->fragments) {
-        low_fragment_tiles(L, j);
-        return;
-    }
+    if (s->fragments) return;
     j->a_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * a_stride), 0, 1, a_stride};
     j->b_part = (panel){kir_tile(L->k, low_at(L), j->elem, s->block_depth * s->block_cols), 0, 1, s->block_cols};
 }
@@ -66,7 +63,8 @@ static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t wi
         kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, term, j->hi);
         x = kir_select(L->k, low_at(L), there, x, low_fconst(L, j->elem, 0));
     }
-    if (L->sched.fragments) x = kir_round(L->k, low_at(L), x, L->sched.kind);
+    bool rounded = L->sched.fragments && kir_kinds[L->sched.kind].elem == GN_F32; /* where storing does not */
+    if (rounded) x = kir_round(L->k, low_at(L), x, L->sched.kind);
     kir_id place = dense_at(L, s, to->term, low_int(L, KIR_IMUL, w, low_iconst(L, to->outer)));
     kir_tstore(L->k, low_at(L), to->tile, low_int(L, KIR_IADD, place, low_iconst(L, to->from)), x);
     low_close(L);
@@ -107,9 +105,9 @@ static void add_terms(lower *L, const block_job *j)
 /* a and b over [lo, hi), added to what the lanes have. */
 static void add_product(lower *L, block_job *j)
 {
-    if (L->sched.fragments) low_fragment_parts(L, j);
     kir_id s0 = low_open(L, j->lo, j->hi, L->sched.block_depth, KIR_SERIAL, KIR_ORDERED);
     kir_barrier(L->k, low_at(L)); /* nobody reads what was brought before */
+    if (L->sched.fragments) low_fragment_parts(L, j);
     bring(L, j, true, s0, L->sched.block_rows);
     bring(L, j, false, s0, L->sched.block_cols);
     kir_barrier(L->k, low_at(L));
@@ -143,7 +141,7 @@ static void each_element(lower *L, block_job *j, void (*element)(lower *, const 
     const low_schedule *s = &L->sched;
     int64_t stride = low_shared_stride(L);
     if (s->fragments) {
-        kir_barrier(L->k, low_at(L)); /* nobody reads operands there any more */
+        kir_barrier(L->k, low_at(L)); /* lanes take what warps have added up */
         low_fragment_leave(L, j);
     } else {
         leave(L, j);

@@ -2,13 +2,12 @@
  * fragments: 16 x 8 elements at a time, of operands that were rounded when they were brought.
  *
  * A warp makes tile_rows x tile_cols elements, which lie in its lanes' registers in the order of the fragments (kir.h).  Operands
- * lie as they are brought, so that neighbours in memory are neighbours there, and so that the 32 elements that a warp reads at a
- * time lie in different banks: term by term, rows are four elements longer than the terms they hold, which keeps 16 bytes
- * aligned, too; row by row, terms are 8 or 24 elements apart, modulo 32.  When all terms have been added, the same memory
- * takes the finished elements. */
+ * lie as they are brought, so that neighbours in memory are neighbours there, and so that what a warp reads at a time lies in
+ * different banks, or in one word: term by term, rows are 16 bytes longer than the terms they hold, which keeps 16 bytes aligned,
+ * too; row by row, terms are 8 or 24 elements apart, modulo 32.  That is so for elements of four bytes and of two.
+ * The tile of the operands is one of the loop over terms: when all have been added, the finished elements may take its memory. */
 #include "passes/lower_block.h"
 
-static int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* `width` elements of a term, and a gap. */
 static int64_t apart(int64_t width)
@@ -17,30 +16,31 @@ static int64_t apart(int64_t width)
     return width;
 }
 
-static int64_t most(const lower *L, int64_t width)
+/* The terms of a row, and a gap. */
+static int64_t row_length(const low_schedule *s)
 {
-    int64_t depth = L->sched.block_depth;
-    return max(width * (depth + 4), depth * apart(width));
+    return s->block_depth + 16 / (int64_t)gn_elem_size(kir_kinds[s->kind].elem);
 }
 
-void low_fragment_tiles(lower *L, block_job *j)
+static panel panel_at(const low_schedule *s, int64_t from, int64_t width, bool along_depth)
+{
+    if (along_depth) return (panel){0, from, row_length(s), 1};
+    return (panel){0, from, 1, apart(width)};
+}
+
+static int64_t elems_of(const low_schedule *s, const panel *p, int64_t width)
+{
+    return p->term == 1 ? width * p->outer : s->block_depth * p->term;
+}
+
+void low_fragment_parts(lower *L, block_job *j)
 {
     const low_schedule *s = &L->sched;
-    int64_t operands = most(L, s->block_rows) + most(L, s->block_cols);
-    j->shared = kir_tile(L->k, low_at(L), j->elem, max(operands, s->block_rows * low_shared_stride(L)));
-}
-
-static panel panel_at(const lower *L, const block_job *j, int64_t from, int64_t width, bool along_depth)
-{
-    if (along_depth) return (panel){j->shared, from, L->sched.block_depth + 4, 1};
-    return (panel){j->shared, from, 1, apart(width)};
-}
-
-void low_fragment_parts(const lower *L, block_job *j)
-{
-    const low_schedule *s = &L->sched;
-    j->a_part = panel_at(L, j, 0, s->block_rows, low_is_along_depth(&j->a, true));
-    j->b_part = panel_at(L, j, most(L, s->block_rows), s->block_cols, low_is_along_depth(&j->b, false));
+    j->a_part = panel_at(s, 0, s->block_rows, low_is_along_depth(&j->a, true));
+    int64_t left = elems_of(s, &j->a_part, s->block_rows);
+    j->b_part = panel_at(s, left, s->block_cols, low_is_along_depth(&j->b, false));
+    int64_t all = left + elems_of(s, &j->b_part, s->block_cols);
+    j->a_part.tile = j->b_part.tile = kir_tile(L->k, low_at(L), kir_kinds[s->kind].elem, all);
 }
 
 /* Where the elements of a warp begin. */
@@ -84,11 +84,12 @@ void low_fragment_multiply(lower *L, const block_job *j)
 }
 
 /* Element (r, c) of a fragment, of the two by two that a lane has: eight rows and one column apart. */
-void low_fragment_leave(lower *L, const block_job *j)
+void low_fragment_leave(lower *L, block_job *j)
 {
     const low_schedule *s = &L->sched;
     const kir_kind_info *k = &kir_kinds[s->kind];
     int64_t across = s->tile_cols / k->cols, stride = low_shared_stride(L);
+    j->shared = kir_tile(L->k, low_at(L), j->elem, s->block_rows * stride);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE), row, col;
     kir_id lanes = low_iconst(L, KIR_WARP_LANES), four = low_iconst(L, 4);
     kir_id in_warp = low_int(L, KIR_IMOD, lane, lanes);

@@ -133,6 +133,18 @@ static void inner(low_schedule *s, const low_options *opt, int64_t lanes, int64_
     if (s->block_rows * 2 > s->chunk_rows || !gn_is_on(opt->off, GN_DO_BLOCKS)) s->block_rows = s->chunk_rows;
 }
 
+static bool has(const low_options *opt, kir_kind kind) { return opt->limits.fragments >> kind & 1; }
+
+/* What the operands of a product of such elements are for warps that make it of fragments: what they are where that is a kind,
+ * in any precision; else what the precision that is asked for rounds them to, of what the machine has.  False: it is exact. */
+static bool find_kind(const low_options *opt, gn_elem e, kir_kind *out)
+{
+    *out = e == GN_BF16 ? KIR_KIND_BF16 : e == GN_F16 ? KIR_KIND_F16 : KIR_KIND_TF32;
+    if (kir_is_narrow(e)) return has(opt, *out);
+    if (opt->precision == GN_PRECISION_MEDIUM && has(opt, KIR_KIND_BF16)) *out = KIR_KIND_BF16;
+    return e == GN_F32 && opt->precision != GN_PRECISION_HIGHEST && has(opt, *out);
+}
+
 /* Why lanes do not share the tiles of a product; NULL: they do. */
 static const char *why_not_shared(const low_options *opt, const gir_program *p, const region *r)
 {
@@ -140,27 +152,24 @@ static const char *why_not_shared(const low_options *opt, const gir_program *p, 
     if (!opt->limits.shared_bytes) return "this machine's lanes share no memory";
     if (!gn_is_on(opt->off, GN_DO_SHARE_TILES)) return "share-tiles is left out";
     if (sums_of(p, r)) return "sums over its rows are made with it";
-    if (t->elem != GN_F32) return "its elements are not f32";
+    kir_kind kind;
+    if (t->elem != GN_F32 && !find_kind(opt, (gn_elem)t->elem, &kind)) return "its elements are not f32";
     if ((t->rank ? t->dim[t->rank - 1] : 1) < 4) return "fewer than four columns";
     return r->kind == RG_GEMM && depth_of(p, r) < 8 ? "sums of fewer than eight terms" : NULL;
 }
 
-/* Where less precision is asked for and warps can, they make products of fragments: of as many elements for each lane as
- * lanes make by themselves.  A block takes 32 terms at a time, since operands need no room beside the result, or fewer where that
- * leaves out a fifth of those that there are not. */
-static void fragments(low_schedule *s, const low_options *opt, const gir_program *p, const region *r)
+/* Warps make products of fragments: of as many elements for each lane as lanes make by themselves.  A block takes the terms of
+ * four fragments at a time, 128 bytes of each row, since operands need no room beside the result, or fewer where that leaves out a
+ * fifth of those that there are not. */
+static void fragments(low_schedule *s, kir_kind kind, const gir_program *p, const region *r)
 {
-    if (!(opt->limits.fragments >> KIR_KIND_TF32 & 1)) {
-        s->why_exact = "this machine has no products of fragments";
-        return;
-    }
-    int64_t depth = r->kind == RG_GEMM ? depth_of(p, r) : s->chunk_rows;
+    int64_t depth = r->kind == RG_GEMM ? depth_of(p, r) : s->chunk_rows, least = kir_kinds[kind].depth;
     s->fragments = true;
-    s->kind = KIR_KIND_TF32;
+    s->kind = kind;
     s->tile_cols = s->block_cols > 32 ? 32 : min(16, s->block_cols);
     s->tile_rows = s->tile_cols == 8 ? 64 : 32;
-    s->block_depth = 32;
-    while (s->block_depth > 8 && 4 * round_up(depth, s->block_depth) > 5 * round_up(depth, s->block_depth / 2))
+    s->block_depth = 4 * least;
+    while (s->block_depth > least && 4 * round_up(depth, s->block_depth) > 5 * round_up(depth, s->block_depth / 2))
         s->block_depth /= 2;
 }
 
@@ -171,8 +180,9 @@ static void shared_tiles(low_schedule *s, const low_options *opt, const gir_prog
     const gir_type *t = gir_type_of(p, r->members.p[0]);
     int64_t cols = t->rank ? t->dim[t->rank - 1] : 1;
     const char *why = why_not_shared(opt, p, r);
-    bool high = opt->precision == GN_PRECISION_HIGH;
-    if (high) s->why_exact = why;
+    kir_kind kind;
+    bool less = opt->precision != GN_PRECISION_HIGHEST;
+    if (less) s->why_exact = why;
     if (why) return;
     bool wide = cols > 32;
     s->block_cols = 8;
@@ -183,7 +193,10 @@ static void shared_tiles(low_schedule *s, const low_options *opt, const gir_prog
     s->block_depth = 16;
     s->pack = LOW_PACK_NOT;
     s->swap = false;
-    if (high) fragments(s, opt, p, r);
+    if (find_kind(opt, (gn_elem)t->elem, &kind))
+        fragments(s, kind, p, r);
+    else if (less)
+        s->why_exact = "this machine has no products of fragments";
 }
 
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)

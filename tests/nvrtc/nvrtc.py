@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-PRECISIONS = ("highest", "high")
+PRECISIONS = {"highest": None, "high": "tf32", "medium": "bf16"}  # and what operands of products are rounded to
 MODES = ("default", "eager", "reduce-overhead")  # the last: programs in one kernel, where they are small
 ARCHS = ("sm_80", "sm_90")
 # Wide features are other kernels than the narrow ones of the built-in graph, and rows of many edges are split.
@@ -22,7 +22,7 @@ DATA = {
     "wide": "synthetic:nodes=300,edges=1500,features=96,classes=10",
     "hubs": "synthetic:nodes=2000,edges=60000,features=24,classes=10,exponent=1.8",
 }
-HIGH = ((MODES[0], "sm_80", "wide"), (MODES[0], "sm_90", ""))  # with tensor cores, too
+TENSOR_CORES = ((MODES[0], "sm_80", "wide"), (MODES[0], "sm_90", ""))  # in every precision
 KERNEL = re.compile(r"^  (\S+) +(\d+) threads, +(\d+) an iteration, +(\d+) registers, +(\d+) bytes shared(.*)$", re.M)
 PHASE = re.compile(r"^    (\S+) +\d+ an iteration, +\d+ at a time", re.M)  # of a program in one kernel
 MOST_SHARED = 48 * 1024
@@ -59,7 +59,7 @@ def check(gnnc, model, mode, arch, data, precision, found, quick=False):
     args += [] if quick else ["--without", "quick-code"]
     p = run(gnnc, *args)
     what = " ".join(filter(None, (os.path.basename(model)[: -len(".gnn")], mode, arch, data,
-                                precision if precision != PRECISIONS[0] else "", "quickly" if quick else "")))
+                                precision if PRECISIONS[precision] else "", "quickly" if quick else "")))
     if p.returncode:
         return [f"{what}: {p.stderr.strip()[:2000]}"]
     kernels = KERNEL.findall(p.stdout)
@@ -79,7 +79,8 @@ def check(gnnc, model, mode, arch, data, precision, found, quick=False):
             errors.append(f"{what}: {name} uses {shared} bytes of shared memory")
     if ("  compiled quickly: " in p.stdout) != quick:
         errors.append(f"{what}: compiled {'with all optimisations' if quick else 'quickly'}")
-    if precision == "high" and not any(", tf32" in more for *_, more in kernels):
+    kind = PRECISIONS[precision]
+    if kind and not any(f", {kind}" in more for *_, more in kernels):
         errors.append(f"{what}: no product of fragments:\n{p.stdout[-2000:]}")
     found[what] = figures(kernels)
     return errors
@@ -172,7 +173,7 @@ def main():
                         continue
                     if data and mode == MODES[-1]:
                         continue
-                    for precision in PRECISIONS if (mode, arch, data) in HIGH else PRECISIONS[:1]:
+                    for precision in PRECISIONS if (mode, arch, data) in TENSOR_CORES else ("highest",):
                         errors += check(o.gnnc, model, mode, arch, data, precision, found)
     version = version_of(o.gnnc)
     if o.record and not errors:

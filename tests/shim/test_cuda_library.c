@@ -351,8 +351,11 @@ START_TEST(less_precision)
     result exact = trained((how){.model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
     result high = trained((how){
         .model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY, .precision = GN_PRECISION_HIGH});
-    ck_assert(!same_bits(&exact, &high));
+    result medium = trained((how){
+        .model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY, .precision = GN_PRECISION_MEDIUM});
+    ck_assert(!same_bits(&exact, &high) && !same_bits(&medium, &high));
     close_to(&high, &exact, 10);
+    close_to(&medium, &exact, 80);
 }
 END_TEST
 

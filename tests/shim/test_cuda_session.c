@@ -138,15 +138,16 @@ enum { SAMPLES = sizeof samples / sizeof *samples };
 static const gn_switches by_launches = (gn_switches)1 << GN_DO_ONE_KERNEL, copied = (gn_switches)1 << GN_DO_IN_PLACE;
 
 /* On tensor cores, launch by launch and in one kernel: not the figures of exact products, but near them. */
-START_TEST(high)
+START_TEST(less_precise)
 {
+    gn_precision less = _i ? GN_PRECISION_MEDIUM : GN_PRECISION_HIGH;
     result exact = on_device("gcn", GN_MODE_DEFAULT, 0);
-    result plain = with_precision("gcn", GN_MODE_DEFAULT, 0, GN_PRECISION_HIGH);
-    result whole = with_precision("gcn", GN_MODE_REDUCE_OVERHEAD, 0, GN_PRECISION_HIGH);
+    result plain = with_precision("gcn", GN_MODE_DEFAULT, 0, less);
+    result whole = with_precision("gcn", GN_MODE_REDUCE_OVERHEAD, 0, less);
     ck_assert(in_one_kernel);
     ck_assert_mem_eq(&plain, &whole, sizeof plain);
     ck_assert_mem_ne(&plain, &exact, sizeof plain);
-    close_to(&plain, &exact, 10);
+    close_to(&plain, &exact, _i ? 80 : 10);
 }
 END_TEST
 
@@ -367,7 +368,7 @@ int main(void)
     tcase_set_timeout(t, 600);
     tcase_set_timeout(e, 600);
     tcase_add_loop_test(t, trains, 0, SAMPLES);
-    tcase_add_test(t, high);
+    tcase_add_loop_test(t, less_precise, 0, 2);
     tcase_add_test(t, rebinding);
     tcase_add_test(t, explained);
     tcase_add_test(t, copies);

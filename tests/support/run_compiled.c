@@ -26,7 +26,8 @@ const run_mode run_modes[RUN_ALL_MODES] = {
      .split = true,
      .some = true,
      .small = true},
-    {.name = "CUDA, tensor cores", .cuda = true, .high = true},
+    {.name = "CUDA, tensor cores, TF32", .cuda = true, .precision = GN_PRECISION_HIGH},
+    {.name = "CUDA, tensor cores, BF16", .cuda = true, .precision = GN_PRECISION_MEDIUM},
 };
 
 typedef struct variant {
@@ -80,13 +81,13 @@ static gn_status *close_to(const char *name, const double *got, const gir_value 
     return NULL;
 }
 
-static gn_status *evaluate(run_case *c, const gir_program *p, bool high, gir_value **out)
+static gn_status *evaluate(run_case *c, const gir_program *p, gn_precision products, gir_value **out)
 {
     gir_env env = c->env;
     env.arena = c->arena;
     env.precision = GIR_EVAL_F64;
     env.bounds = true;
-    env.tf32 = high;
+    env.products = products;
     return gir_eval(p, &env, out);
 }
 
@@ -104,7 +105,7 @@ static void check_pass(void *ctx, const char *pass, const gir_program *in, const
     pass_check *z = ctx;
     gir_value *v;
     if (z->error) return;
-    z->error = evaluate(z->c, p, false, &v);
+    z->error = evaluate(z->c, p, GN_PRECISION_HIGHEST, &v);
     for (uint32_t k = 0; k < p->outputs.n && !z->error; k++) {
         const gir_output *o = &p->outputs.p[k], *of = &z->c->p->outputs.p[k];
         if (p->outputs.n != z->c->p->outputs.n || strcmp(o->name, of->name) != 0)
@@ -164,8 +165,8 @@ static gn_status *lower_stages(run_case *c, variant *z, gn_compile_options *o, g
 {
     for (int k = 0; k < z->stages; k++) GN_TRY(lower_stage(c, z, o, stage[k], &z->stage[k]));
     z->whole = c->want;
-    if (z->mode->high) GN_TRY(evaluate(c, c->p, true, &z->whole));
-    return evaluate(c, z->stage[0]->gir, z->mode->high, &z->want[0]);
+    if (z->mode->precision) GN_TRY(evaluate(c, c->p, z->mode->precision, &z->whole));
+    return evaluate(c, z->stage[0]->gir, z->mode->precision, &z->want[0]);
 }
 
 /* Half of what can be left out, another half for each program. */
@@ -212,7 +213,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
         o.pass.nodes = (int64_t)1 << 40; /* everything takes much memory: what can be is made again */
     }
     o.limits = &limits;
-    o.precision = z->mode->high ? GN_PRECISION_HIGH : GN_PRECISION_HIGHEST;
+    o.precision = z->mode->precision;
     gir_program *whole, *stage[2];
     gn_status *s = gn_passes_run(c->arena, c->p, &o.pass, NULL, &whole);
     if (!s) s = check.error;
@@ -236,7 +237,7 @@ gn_status *run_case_new(gn_arena *a, const gir_program *p, const gir_env *env, u
     *c = (run_case){.arena = a, .p = p, .env = *env};
     GN_TRY(gir_verify(p));
     GN_TRY(run_graphs_new(a, p, env, &c->graphs));
-    GN_TRY(evaluate(c, p, false, &c->want));
+    GN_TRY(evaluate(c, p, GN_PRECISION_HIGHEST, &c->want));
     for (int k = 0; k < RUN_ALL_MODES; k++) {
         if (!((modes | code) >> k & 1)) continue;
         bool can = GNNC_HAVE_LLVM || run_modes[k].cuda;

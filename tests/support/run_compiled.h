@@ -27,17 +27,17 @@ typedef struct run_mode {
     bool eager;
     bool sparse; /* every input over rows with one trailing axis in f32 is bound as a pattern, too */
     bool split;
-    bool some;       /* some optimisations are left out, others for other programs */
-    bool small;      /* caches of next to nothing: blocks and chunks of a few rows */
-    bool drawn;      /* schedules are drawn at random, for every region others */
-    const char *cpu; /* NULL: the host */
-    bool cuda;       /* code is CUDA */
-    bool high;       /* of CUDA: products of fragments, within bounds that allow for TF32 */
-    bool cpu_loops;  /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules make */
+    bool some;              /* some optimisations are left out, others for other programs */
+    bool small;             /* caches of next to nothing: blocks and chunks of a few rows */
+    bool drawn;             /* schedules are drawn at random, for every region others */
+    const char *cpu;        /* NULL: the host */
+    bool cuda;              /* code is CUDA */
+    gn_precision precision; /* of CUDA: of products, within bounds that allow for it */
+    bool cpu_loops;         /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules make */
 } run_mode;
 
 /* Bits: the first RUN_MODE_COUNT are of the CPU, RUN_CUDA_MODES follow. */
-enum { RUN_MODE_COUNT = 8, RUN_CUDA_MODES = 5, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
+enum { RUN_MODE_COUNT = 8, RUN_CUDA_MODES = 6, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
 extern const run_mode run_modes[RUN_ALL_MODES];
 
 typedef struct run_tally {

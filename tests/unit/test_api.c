@@ -318,17 +318,17 @@ END_TEST
 /* A CPU's products are exact whatever is asked for. */
 START_TEST(precision)
 {
-    static const char *const words[] = {NULL, "highest", "high"};
-    float *got[3];
+    static const char *const words[] = {NULL, "highest", "high", "medium"};
+    float *got[4];
     world w = make_world(1, 20, 50);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         bench b = set_up(plain, (gnnc_compile_options){.matmul_precision = words[k]}, 1);
         bind_world(b.run, &w, false);
         got[k] = infer(b.run, w.n);
         tear_down(&b);
     }
-    for (int k = 0; k < 3; k++) ck_assert(!memcmp(got[0], got[k], (size_t)w.n * C * sizeof(float)));
-    for (int k = 0; k < 3; k++) free(got[k]);
+    for (int k = 0; k < 4; k++) ck_assert(!memcmp(got[0], got[k], (size_t)w.n * C * sizeof(float)));
+    for (int k = 0; k < 4; k++) free(got[k]);
     end_world(&w);
 }
 END_TEST
@@ -360,7 +360,8 @@ START_TEST(refusals)
     gnnc_executable_free(e);
     o.mode = NULL;
     o.matmul_precision = "hihg";
-    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "no precision 'hihg': highest or high; did you mean 'high'");
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
+            "no precision 'hihg': highest, high or medium; did you mean 'high'");
     o.matmul_precision = NULL;
     o.features = 0;
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "features is 0");

@@ -213,6 +213,29 @@ START_TEST(fragments)
         ck_assert(s.fragments && s.kind == KIR_KIND_TF32 && !s.why_exact);
         ck_assert_int_eq(s.block_depth, depth[k][1]);
     }
+    static const int twice_as_deep[][2] = {{8, 16},  {16, 16},  {17, 32},  {33, 64}, {65, 32},
+                                           {96, 32}, {113, 64}, {128, 64}, {100, 64}};
+    o = high;
+    o.precision = GN_PRECISION_MEDIUM;
+    for (size_t k = 0; k < sizeof twice_as_deep / sizeof *twice_as_deep; k++) {
+        low_schedule s = of_product(&o, "f32", twice_as_deep[k][0], 40);
+        ck_assert(s.fragments && s.kind == KIR_KIND_BF16 && !s.why_exact);
+        ck_assert_int_eq(s.block_depth, twice_as_deep[k][1]);
+    }
+    o.limits.fragments = 1 << KIR_KIND_TF32;
+    ck_assert(of_product(&o, "f32", 40, 40).fragments && of_product(&o, "f32", 40, 40).kind == KIR_KIND_TF32);
+    /* What is narrow as it is, in any precision; and where the machine has no such products. */
+    for (int precision = 0; precision < GN_PRECISION_COUNT; precision++) {
+        o = high;
+        o.precision = (gn_precision)precision;
+        low_schedule b = of_product(&o, "bf16", 40, 40), h = of_product(&o, "f16", 40, 40);
+        ck_assert(b.fragments && b.kind == KIR_KIND_BF16 && !b.why_exact);
+        ck_assert(h.fragments && h.kind == KIR_KIND_F16 && !h.why_exact);
+        ck_assert(!of_product(&o, "f16", 7, 40).fragments);
+        o.limits.fragments = 1 << KIR_KIND_TF32;
+        b = of_product(&o, "bf16", 40, 40);
+        ck_assert(!b.fragments && !b.block_depth);
+    }
     o = high;
     o.precision = GN_PRECISION_HIGHEST;
     ck_assert(!of_product(&o, "f32", 40, 40).fragments && !of_product(&o, "f32", 40, 40).why_exact);
