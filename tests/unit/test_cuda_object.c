@@ -258,6 +258,46 @@ START_TEST(made_by_nvrtc)
 }
 END_TEST
 
+/* A product of fragments of each kind: what stands in PTX, for every architecture, and that no register is spilled. */
+START_TEST(fragments_by_nvrtc)
+{
+    static const char *const shape[KIR_KIND_COUNT] = {
+        [KIR_KIND_TF32] = "m16n8k8", [KIR_KIND_BF16] = "m16n8k16", [KIR_KIND_F16] = "m16n8k16"};
+    const char *kind = kir_kinds[_i].text, *elem = gn_elem_name(kir_kinds[_i].elem);
+    const char *rounds = _i == KIR_KIND_TF32 ? "%30 = round tf32 %9" : "%30 = fneg f32 %9";
+    const kir_kernel *k = verified(gn_arena_printf(
+        &arena,
+        "kernel @k (sym n, %%x: f32[n] read, %%o: f32[n * 128] write) { for %%1 in 0 .. n step 1 block none {\n"
+        "%%2 = tile f32 128 %%3 = tile %s 384 for %%4 in 0 .. 32 step 1 lane none {\n"
+        "for %%5 in 0 .. 4 step 1 unroll none { %%6 = imul %%4, 4 %%7 = iadd %%6, %%5 tstore %%2[%%7], 0.0 }\n"
+        "for %%8 in 0 .. 12 step 1 serial none { %%9 = load f32 %%x[%%1] %s %%10 = imul %%8, 32 %%11 = iadd %%10, %%4\n"
+        "tstore %%3[%%11], %%30 }} barrier\n"
+        "for %%12 in 0 .. 1 step 1 warp none { mma %s %%2[0] by 4, %%3[0] by 16 1, %%3[256] by 1 8 } barrier\n"
+        "for %%13 in 0 .. 32 step 1 lane none { for %%14 in 0 .. 4 step 1 unroll none { %%15 = imul %%13, 4\n"
+        "%%16 = iadd %%15, %%14 %%17 = tload f32 %%2[%%16] %%18 = imul %%1, 128 %%19 = iadd %%18, %%16\n"
+        "store %%o[%%19], %%17 }}}}",
+        elem, rounds, kind));
+    const char *mma = gn_arena_printf(&arena, "mma.sync.aligned.%s.row.col.f32.%s.%s.f32", shape[_i], kind, kind);
+    for (int arch = 80; arch <= 90 && has_nvrtc(); arch += 10) {
+        gn_code_object o;
+        gn_cuda_view v;
+        gn_cuda_geometry g;
+        gn_cuda_usage u;
+        gn_buf ptx = {.arena = &arena};
+        succeeded(gn_cuda_ptx(1, &k, arch, &ptx), kind);
+        ck_assert_msg(strstr(ptx.p, mma), "no %s in\n%s", mma, ptx.p);
+        const char *cvt = _i == KIR_KIND_TF32 ? "cvt.rna.tf32.f32" : gn_arena_printf(&arena, "cvt.rn.%s.f32", kind);
+        ck_assert_msg(strstr(ptx.p, cvt), "no %s in\n%s", cvt, ptx.p);
+        succeeded(gn_cuda_object(1, &k, arch, &o), kind);
+        succeeded(gn_cuda_object_view(&o, &v), kind);
+        gn_cuda_view_kernel(&v, 0, &g, &u);
+        ck_assert_int_eq(u.spill_loads + u.spill_stores + u.stack, 0);
+        ck_assert_int_eq(u.shared_bytes, 384 * (int)gn_elem_size(kir_kinds[_i].elem));
+        free(o.bytes);
+    }
+}
+END_TEST
+
 START_TEST(unknown_architecture)
 {
     const kir_kernel *k = verified(copy);
@@ -329,6 +369,7 @@ int main(void)
     tcase_add_test(c, made_of_others_code);
     tcase_add_test(c, any_bytes);
     tcase_add_test(c, made_by_nvrtc);
+    tcase_add_loop_test(c, fragments_by_nvrtc, 0, KIR_KIND_COUNT);
     tcase_add_test(c, unknown_architecture);
     tcase_add_test(c, no_memory_for_ptx);
     tcase_add_test(c, named_library);
