@@ -8,7 +8,6 @@
  * The tile of the operands is one of the loop over terms: when all have been added, the finished elements may take its memory. */
 #include "passes/lower_block.h"
 
-
 /* `width` elements of a term, and a gap. */
 static int64_t apart(int64_t width)
 {

@@ -165,7 +165,7 @@ def main():
     found, errors = {}, []
     for model in models:
         errors += check_cache(o.gnnc, model)
-        errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", PRECISIONS[0], {}, quick=True)
+        errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", "highest", {}, quick=True)
         for mode in MODES:
             for arch in o.arch or ARCHS:
                 for data in DATA:

@@ -120,7 +120,8 @@ kir_id cu_copied(const cu *c, kir_id loop)
     if (!load || !store || kir_at(c->k, store)->b != load) return 0;
     const kir_inst *from = kir_at(c->k, load), *to = kir_at(c->k, store);
     bool out = cu_is_shared(c, to->ref), in = cu_is_shared(c, from->ref);
-    if (out == in || from->elem != GN_F32) return 0;
+    bool floats = kir_at(c->k, from->ref)->elem == GN_F32 && kir_at(c->k, to->ref)->elem == GN_F32;
+    if (out == in || !floats) return 0;
     return runs_along(c, from->a, loop, in ? 4 : 1) && runs_along(c, to->a, loop, out ? 4 : 1) ? store : 0;
 }
 
