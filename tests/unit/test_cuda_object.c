@@ -288,7 +288,7 @@ START_TEST(fragments_by_nvrtc)
         ck_assert_msg(strstr(ptx.p, mma), "no %s in\n%s", mma, ptx.p);
         const char *cvt = _i == KIR_KIND_TF32 ? "cvt.rna.tf32.f32" : gn_arena_printf(&arena, "cvt.rn.%s.f32", kind);
         ck_assert_msg(strstr(ptx.p, cvt), "no %s in\n%s", cvt, ptx.p);
-        succeeded(gn_cuda_object(1, &k, arch, &o), kind);
+        succeeded(gn_cuda_object(1, &k, arch, false, &o), kind);
         succeeded(gn_cuda_object_view(&o, &v), kind);
         gn_cuda_view_kernel(&v, 0, &g, &u);
         ck_assert_int_eq(u.spill_loads + u.spill_stores + u.stack, 0);
