@@ -2,7 +2,7 @@
 # Everything that only a GPU can show: the suites on the device, compute-sanitizer on some of it, and the race.
 #
 #   bench/gpu.sh build [DIR]      here: programs without LLVM for a machine that may lack compilers and libraries (build-gpu)
-#   bench/gpu.sh test [DIR]       there: doctor, suites, compute-sanitizer        about 7 minutes
+#   bench/gpu.sh test [DIR]       there: doctor, suites, compute-sanitizer        how long they take on a GPU is not known
 #   bench/gpu.sh race [DIR]       there: against PyTorch Geometric                about 8 minutes
 #
 # Results go to $OUT (default DIR/results). PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device

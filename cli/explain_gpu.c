@@ -70,7 +70,8 @@ void gn_cli_explain_gpu_head(gn_arena *a, const gn_session *s, const gn_unit_rep
     if (g->whole)
         gn_cli_print_words("the kernel", gn_arena_printf(a, "%d threads a block, %s", g->whole->geometry.threads,
                                                          resources(a, g->whole)));
-    if (s->opt.precision == GN_PRECISION_HIGH) gn_cli_print_words("products", "on tensor cores where they say tf32");
+    if (s->opt.precision != GN_PRECISION_HIGHEST)
+        gn_cli_print_words("products", "on tensor cores where they say tf32 or bf16");
 }
 
 static int64_t blocks_of(const gn_unit_report *u, const gn_cli_gpu *g, int k)

@@ -225,7 +225,7 @@ static void resolve_chain(gn_instance *in, int head, int64_t *bound)
 {
     const gn_artifact *a = in->artifact;
     gn_launch all = a->launches[head];
-    all.step = gn_chain_unit(a, head);
+    all.step = gn_chain_unit(a, head, INT64_MAX);
     for (int k = head; k < head + all.chain; k++) {
         if (all.balance_graph < 0) {
             all.balance_graph = a->launches[k].balance_graph;

@@ -86,16 +86,6 @@ void gn_chain_split(gn_chain *c, int64_t ns, int64_t *to)
 
 /* Making ----------------------------------------------------------------------------------------------------------- */
 
-static int64_t divisor(int64_t a, int64_t b) { return b ? divisor(b, a % b) : a; }
-
-int64_t gn_chain_unit(const gn_artifact *a, int head)
-{
-    int64_t unit = 1;
-    for (int l = head; l < head + a->launches[head].chain; l++)
-        unit = unit / divisor(unit, a->launches[l].step) * a->launches[l].step;
-    return unit;
-}
-
 static void find_passed(gn_chain *c)
 {
     const gn_artifact *a = c->in->artifact;
@@ -104,7 +94,7 @@ static void find_passed(gn_chain *c)
         c->step[k] = l->step;
         for (int b = 0; b < l->n_buf; b++) {
             const gn_slot *s = &a->slots[l->buf[b]];
-            if (s->passed_on) c->passed[c->n_passed++] = (passed){k, b, s->elems.coef * (int64_t)gn_elem_size(s->elem)};
+            if (s->passed_on) c->passed[c->n_passed++] = (passed){k, b, gn_slot_row_bytes(a, l->buf[b])};
         }
     }
 }
@@ -137,7 +127,7 @@ static gn_status *make(gn_instance *in, int head)
     c->n = l->chain;
     c->rows = in->sym[l->trip.sym];
     c->block = in->plan.block[head];
-    c->unit = gn_chain_unit(in->artifact, head);
+    c->unit = gn_chain_unit(in->artifact, head, INT64_MAX);
     find_passed(c);
     c->next = in->chains;
     in->chains = c;

@@ -16,8 +16,6 @@ void gn_chains_free(gn_instance *in);
 /* Iterations [lo, hi) of a chain, on any thread; not more at once than the pool has. */
 void gn_chain_run(struct gn_chain *c, int64_t lo, int64_t hi);
 
-/* Rows after which all of a chain's launches begin an iteration: it has an iteration for so many. */
-int64_t gn_chain_unit(const gn_artifact *a, int head);
 /* From now on, or not, time is taken of each launch. */
 void gn_chain_time(struct gn_chain *c, bool on);
 /* Adds `ns` to those of the chain's launches, as they shared it since the last time. */

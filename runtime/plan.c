@@ -104,20 +104,26 @@ static bool in_chain(const gn_artifact *a, int head, int slot)
     return s->passed_on && s->first >= head && s->last < head + a->launches[head].chain;
 }
 
-static int64_t row_bytes(const gn_artifact *a, int slot)
+int64_t gn_slot_row_bytes(const gn_artifact *a, int slot)
 {
     return a->slots[slot].elems.coef * (int64_t)gn_elem_size(a->slots[slot].elem);
+}
+
+int64_t gn_chain_unit(const gn_artifact *a, int head, int64_t most)
+{
+    int64_t unit = 1;
+    for (int l = head; l < head + a->launches[head].chain && unit; l++) unit = common(unit, a->launches[l].step, most);
+    return unit;
 }
 
 /* Rows at a time: all launches begin an iteration after so many, and what is passed on has its alignment. */
 static int64_t choose_block(const gn_artifact *a, const int64_t *sym, int head, int threads)
 {
     const gn_launch *first = &a->launches[head];
-    int64_t rows = sym[first->trip.sym], unit = 1, most = a->chain_bytes / first->chain_row;
+    int64_t rows = sym[first->trip.sym], most = a->chain_bytes / first->chain_row, unit = gn_chain_unit(a, head, most);
     for (int k = 0; k < a->n_slots && unit; k++)
         if (in_chain(a, head, k))
-            unit = common(unit, common(row_bytes(a, k), GN_ALIGN, INT64_MAX) / row_bytes(a, k), most);
-    for (int l = head; l < head + a->launches[head].chain && unit; l++) unit = common(unit, a->launches[l].step, most);
+            unit = common(unit, common(gn_slot_row_bytes(a, k), GN_ALIGN, INT64_MAX) / gn_slot_row_bytes(a, k), most);
     if (!unit || unit > most) return 0;
     int64_t block = most / unit * unit;
     return rows / block / BLOCKS_A_THREAD >= threads ? block : 0;
@@ -134,7 +140,7 @@ static bool take_chains(const gn_artifact *a, const int64_t *sym, int threads, g
         if (!p->block[l]) continue;
         any = true;
         for (int k = 0; k < a->n_slots; k++)
-            if (in_chain(a, l, k)) (void)gn_round_up(threads * p->block[l] * row_bytes(a, k), &p->size[k]);
+            if (in_chain(a, l, k)) (void)gn_round_up(threads * p->block[l] * gn_slot_row_bytes(a, k), &p->size[k]);
         for (int m = l; m < end; m++)
             for (int b = 0; b < a->launches[m].n_buf; b++) {
                 widen(p, a->launches[m].buf[b], l, l);

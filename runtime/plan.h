@@ -26,4 +26,8 @@ typedef struct gn_plan {
 GN_NODISCARD gn_status *gn_plan_new(const gn_artifact *a, const int64_t *sym, int threads, gn_plan *out);
 void gn_plan_free(gn_plan *p);
 
+/* Rows after which all launches of the chain that begins at `head` begin an iteration; 0: more than `most`. */
+int64_t gn_chain_unit(const gn_artifact *a, int head, int64_t most);
+int64_t gn_slot_row_bytes(const gn_artifact *a, int slot); /* of a slot that has rows */
+
 #endif

@@ -265,16 +265,18 @@ typedef struct gnnc_compile_options {
      * of other sizes compute the same, at a speed that was not measured), so all runs have the same bits; two searches may
      * choose differently, which a lock prevents.  While one run chooses, others of the executable that need a choice wait for it.
      * With the stance run-what-is-compiled, and in eager programs, nothing is chosen.  Neither the order of nodes nor the
-     * number of threads is: they are the caller's.  On a GPU nothing is measured, and schedules are those of the
-     * rules.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
+     * number of threads is: they are the caller's.  On a GPU no schedules are measured: they are those of the
+     * rules.  But in modes that search products that cuBLASLt can make are timed in both forms at the first run after a graph is bound,
+     * and what is found is kept in the context's cache; without a cache two bindings may choose differently, and
+     * then their last bits differ.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
     int64_t tune_budget_ms;
     /* Schedules come from this file, in any mode but eager, and nothing is searched for.  It is read by gnnc_compile, whose
      * GNNC_ERROR_IO says that it cannot be.  The first inference or step of a program is GNNC_ERROR_DATA where it is no lock or
      * none for this program: which line, what it says and what is so here.  NULL: none */
     const char *tune_lock;
     /* Of products of matrices, in the words of torch.set_float32_matmul_precision: "highest" (NULL): float32 throughout;
-     * "high", "medium": operands may be rounded to TF32, to BF16 where a machine multiplies those faster.  A CPU does not: there
-     * all give the same bits. */
+     * "high": operands may be rounded to TF32, "medium": to BF16, where a machine multiplies those faster.  A CPU does not:
+     * there all give the same bits. */
     const char *matmul_precision;
 
     /* With train: the rows of nodes that a step computes, where the loss is a sum over a mask.
@@ -284,8 +286,9 @@ typedef struct gnnc_compile_options {
      * NULL: "needed" with `fixed`; "all" without, where it costs nothing to bind another mask of the same size.  Both are the
      * same loss and gradients up to the rounding of sums, as long as rows that are left out are finite: 0 times infinity is no
      * part of the loss then.
-     *   A number of levels is compiled in, and any is right for all masks and graphs: as many as the model has layers, and where
-     * graph and mask leave out rows at fewer, a training step with so many (0: all rows), by the first step that wants it.  That is a
+     *   A number of levels is compiled in, and any is right for all masks and graphs: one more than the model has layers (the rows
+     * of the mask are a level), and where graph and mask leave out rows at fewer, a training step with so many (0: all rows), by
+     * the first step that wants it.  That is a
      * program of its own, but no recompilation; where the stance is run-what-is-compiled, the program that is there does.  All
      * rows are computed in mode eager and with buckets, too: "needed" is GNNC_ERROR_USAGE there. */
     const char *rows;

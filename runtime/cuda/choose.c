@@ -70,7 +70,7 @@ gn_status *gn_cuda_choice_make(const gn_cuda_library *l, gn_cuda_device *d, cons
     if (!shape_of(l, host, launch, &s)) return NULL;
     GN_TRY(check_sizes(host, launch, &s));
     gn_status *failed = gn_cuda_product_new(l->blas, &s, bias, &out->product);
-    if (failed && !l->always && gn_status_code(failed) != GN_ERR_INTERNAL) {
+    if (failed && !l->always && gn_status_code(failed) == GN_ERR_BACKEND) {
         gn_status_free(failed);
         out->why = "cuBLASLt cannot";
         return NULL;

@@ -423,12 +423,7 @@ gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns)
     if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
     for (int k = 0; k < in->host->artifact->n_launches; k++) {
         float ms = 0;
-        if (in->choice && in->choice[k].pending) {
-            GN_TRY(choose(in, k));
-            const gn_cuda_verdict *v = &in->choice[k].verdict;
-            ns[k] += (int64_t)((v->library ? v->library_us : v->kernel_us) * 1e3);
-            continue;
-        }
+        if (in->choice && in->choice[k].pending) GN_TRY(choose(in, k));
         GN_TRY(gn_cuda_mark(d, 0));
         GN_TRY(in->code->whole ? launch_phase(in, k) : launch(in, k));
         GN_TRY(gn_cuda_mark(d, 1));

@@ -20,19 +20,6 @@ typedef struct chainer {
     bool **own;        /* by launch, then by its buffers: rows of their own alone; NULL: not looked at */
 } chainer;
 
-static void find_lifetimes(chainer *z)
-{
-    for (uint32_t b = 0; b < z->low->buffers.n; b++) z->first[b] = z->last[b] = -1;
-    for (uint32_t l = 0; l < z->low->launches.n; l++) {
-        const low_launch *f = &z->low->launches.p[l];
-        for (uint32_t k = 0; k < f->buffers.n; k++) {
-            int b = f->buffers.p[k];
-            if (z->first[b] < 0) z->first[b] = (int)l;
-            z->last[b] = (int)l;
-        }
-    }
-}
-
 static bool over_rows(const low_launch *f)
 {
     return f->kernel && kir_thread_loop(f->kernel) && f->trip.sym >= 0 && f->trip.coef == 1 && f->trip.plus == 0 &&
@@ -123,7 +110,7 @@ void gn_find_chains(gn_arena *a, lowered *low)
     chainer z = {.arena = a, .low = low, .own = GN_NEW_N(a, bool *, low->launches.n + 1)};
     z.first = GN_NEW_N(a, int, n + 1);
     z.last = GN_NEW_N(a, int, n + 1);
-    find_lifetimes(&z);
+    gn_buffer_lifetimes(low, z.first, z.last);
     for (uint32_t head = 0; head < low->launches.n; head = end) {
         for (end = head + 1; end < low->launches.n && over_rows(&low->launches.p[head]) && joins(&z, head, end);) end++;
         if (end - head > 1) note(&z, head, end);

@@ -78,6 +78,9 @@ void gn_kernel_objects_free(gn_kernel_objects *o); /* idempotent */
 /* order.c: other launches first, where that lowers the peak of memory. */
 void gn_order_launches(gn_arena *a, lowered *low);
 
+/* reuse.c: the first and the last launch that touch each buffer, [buffers]; -1: none does. */
+void gn_buffer_lifetimes(const lowered *low, int *first, int *last);
+
 /* reuse.c: fills in what a launch may write over; does that, where nobody reads it afterwards. */
 void gn_find_reuse(gn_arena *a, lowered *low);
 GN_NODISCARD gn_status *gn_reuse_memory(gn_arena *a, lowered *low);

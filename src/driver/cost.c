@@ -282,3 +282,14 @@ gn_cost gn_cost_sample(gn_arena *a, const kir_kernel *k, const int64_t *bytes, v
     total(k, &c);
     return c;
 }
+
+gn_cost gn_cost_of_launch(gn_arena *a, const low_launch *l, const gn_instance *in, int k, int64_t budget)
+{
+    gn_launch_view v = gn_instance_launch(in, k);
+    int64_t *bytes = GN_NEW_N(a, int64_t, l->buffers.n + 1);
+    for (uint32_t b = 0; b < l->buffers.n; b++) {
+        bytes[b] = gn_instance_slot_bytes(in, l->buffers.p[b]);
+        if (gn_instance_slot_room(in, l->buffers.p[b]) < bytes[b]) bytes[b] = 0; /* passed on: nor is it all there */
+    }
+    return gn_cost_sample(a, l->kernel, bytes, v.buf, v.sym, v.trips, budget ? budget : BUDGET);
+}

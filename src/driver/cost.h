@@ -6,7 +6,8 @@
 #ifndef GN_DRIVER_COST_H
 #define GN_DRIVER_COST_H
 
-#include "ir/kir.h"
+#include "passes/lower.h"
+#include "runtime/exec.h"
 
 typedef struct gn_buffer_cost { /* bytes, repeats counted */
     double read, gathered, written;
@@ -35,5 +36,9 @@ gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void 
 /* The same, walking about so many instructions at most where there is a thread loop to take samples of. */
 gn_cost gn_cost_sample(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
                        int64_t trips, int64_t budget);
+
+/* Of launch k of the instance, which is no copy.  What a chain passes on stays in a cache (runtime/chain.h): it is not counted as moved.
+ * budget: 0 for all that there is time for. */
+gn_cost gn_cost_of_launch(gn_arena *a, const low_launch *l, const gn_instance *in, int k, int64_t budget);
 
 #endif

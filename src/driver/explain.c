@@ -56,16 +56,8 @@ static gn_cost copy_cost(gn_arena *a, double bytes)
 static void count(gn_arena *a, const gn_instance *in, const gn_compiled *code, int launch, gn_kernel_report *r)
 {
     const low_launch *l = &code->low->launches.p[launch];
-    gn_launch_view v = gn_instance_launch(in, launch);
-    int64_t *bytes = GN_NEW_N(a, int64_t, l->buffers.n + 1);
-    for (uint32_t b = 0; b < l->buffers.n; b++) bytes[b] = gn_instance_slot_bytes(in, l->buffers.p[b]);
-    r->cost = l->kernel ? gn_cost_of(a, l->kernel, bytes, v.buf, v.sym, v.trips) : copy_cost(a, (double)bytes[0]);
-    for (uint32_t b = 0; b < l->buffers.n; b++) {
-        if (gn_instance_slot_room(in, l->buffers.p[b]) == bytes[b]) continue;
-        const gn_buffer_cost *x = &r->cost.buffer[b]; /* stays in a cache (runtime/chain.h) */
-        r->cost.moved -= x->read + x->written;
-        r->cost.work_set -= fmin(x->read, x->size) + fmin(x->written, x->size);
-    }
+    r->cost = l->kernel ? gn_cost_of_launch(a, l, in, launch, 0)
+                        : copy_cost(a, (double)gn_instance_slot_bytes(in, l->buffers.p[0]));
 }
 
 gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, const gn_ceilings *c, double ms,

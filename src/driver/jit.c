@@ -405,9 +405,13 @@ gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t)
     const gn_pick *p = &t->pick;
     if (!p->schedule.n && !p->without.passes && !p->without.decisions)
         return note_choice((gn_variant *)(uintptr_t)v, t);
-    gn_variant *made,
-        like = {
-            .guards = v->guards, .levels = v->levels, .why = v->why, .guard = v->guard, .old = v->old, .new = v->new};
+    gn_variant *made, like = {.guards = v->guards,
+                              .levels = v->levels,
+                              .step_alone = v->step_alone,
+                              .why = v->why,
+                              .guard = v->guard,
+                              .old = v->old,
+                              .new = v->new};
     for (gn_unit_id k = 0; k < GN_UNITS; k++) like.tuned[k] = gn_variant_tuned(v, k);
     like.tuned[t->unit] = t;
     pthread_mutex_lock(&j->compiling);

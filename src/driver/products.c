@@ -62,7 +62,9 @@ static const struct {
     {GN_CUBLASLT_COMPUTE_TF32, 5e-3, 156e6, 0.3, 0.7},
     {GN_CUBLASLT_COMPUTE_BF16, 4e-2, 312e6, 0.25, 0.65},
 };
-_Static_assert(GN_PRECISION_HIGHEST == 0 && GN_PRECISION_HIGH == 1 && GN_PRECISION_MEDIUM == 2, "a line each");
+_Static_assert(GN_PRECISION_COUNT == sizeof computes / sizeof *computes && GN_PRECISION_HIGHEST == 0 &&
+                   GN_PRECISION_HIGH == 1 && GN_PRECISION_MEDIUM == 2,
+               "a line each");
 
 /* Without a device ---------------------------------------------------------------------------------------------------- */
 
@@ -140,6 +142,7 @@ gn_cuda_library *gn_products_of(gn_arena *a, const gn_compiled *c, const gn_prod
         int number = art->launches[k].kernel;
         if (!art->launches[k].product) continue;
         const char *text = gn_canonical_kernel(a, c->kernels[number], false);
+        if (c->quick) text = gn_arena_printf(a, "quick\n%s", text); /* other machine code */
         gn_sha256_of(text, strlen(text), digest);
         gn_sha256_hex(digest, hex);
         kernel[number] = gn_arena_strdup(a, hex);

@@ -14,15 +14,15 @@ typedef struct reuser {
     bool *gone;        /* by buffer: it lies in another one's memory */
 } reuser;
 
-static void find_lifetimes(reuser *z)
+void gn_buffer_lifetimes(const lowered *low, int *first, int *last)
 {
-    for (uint32_t b = 0; b < z->low->buffers.n; b++) z->first[b] = z->last[b] = -1;
-    for (uint32_t l = 0; l < z->low->launches.n; l++) {
-        const low_launch *f = &z->low->launches.p[l];
+    for (uint32_t b = 0; b < low->buffers.n; b++) first[b] = last[b] = -1;
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        const low_launch *f = &low->launches.p[l];
         for (uint32_t k = 0; k < f->buffers.n; k++) {
             int b = f->buffers.p[k];
-            if (z->first[b] < 0) z->first[b] = (int)l;
-            z->last[b] = (int)l;
+            if (first[b] < 0) first[b] = (int)l;
+            last[b] = (int)l;
         }
     }
 }
@@ -127,7 +127,7 @@ gn_status *gn_reuse_memory(gn_arena *a, lowered *low)
     z.first = GN_NEW_N(a, int, n + 1);
     z.last = GN_NEW_N(a, int, n + 1);
     z.gone = GN_NEW_N(a, bool, n + 1);
-    find_lifetimes(&z);
+    gn_buffer_lifetimes(low, z.first, z.last);
     for (uint32_t l = 0; l < low->launches.n; l++) GN_TRY(overwrite(&z, l));
     compact(&z);
     return NULL;

@@ -140,9 +140,9 @@ static gn_status *load_each(gn_target *t, const gn_cuda_objects *o, gn_target_co
 static void ask_for_blas(gn_target *t)
 {
     if (t->asked_for_blas) return;
-    t->asked_for_blas = true;
     gn_status *s = gn_cublaslt_open(&t->cublaslt);
     if (!s) s = gn_cuda_blas_open(&t->cublaslt, t->device, &t->blas);
+    t->asked_for_blas = !s || gn_status_code(s) == GN_ERR_BACKEND; /* memory may be there another time */
     if (s) (void)snprintf(t->no_blas, sizeof t->no_blas, "%s", gn_status_message(s));
     gn_status_free(s);
 }
@@ -230,9 +230,11 @@ static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled
 {
     jmp_buf oom, *before = a->oom;
     a->oom = &oom;
-    gn_status *s =
-        setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", a->wanted)
-                    : gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, objects, report);
+    gn_status *s;
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", a->wanted);
+    else
+        s = gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, objects, report);
     double t0 = gn_now_ms();
     if (!s) s = load_all(t, a, objects, programs, products, out);
     a->oom = before;

@@ -18,7 +18,7 @@
 static const double duel_ms = TUNE_DUEL_MS, hopeless = 1.5;
 static const double last_duel_ms = 120,
                     last_part = 0.1; /* the best against the default: so long, or that part of the budget */
-static const double RUNS = 12;       /* of a candidate: results, runs to warm up, and three of each in turn */
+static const double runs = 12;       /* of a candidate: results, runs to warm up, and three of each in turn */
 
 void tuner_say(const tuner *t, const char *fmt, ...)
 {
@@ -35,7 +35,7 @@ void tuner_say(const tuner *t, const char *fmt, ...)
 static bool time_left(const tuner *t)
 {
     if (t->wish->over && *t->wish->over) return false;
-    return gn_now_ms() + RUNS * t->rec->default_us * 1e-3 < t->deadline;
+    return gn_now_ms() + runs * t->rec->default_us * 1e-3 < t->deadline;
 }
 
 static void note_tried(tuner *t, uint64_t digest) { GN_PUSH(t->arena, t->rec->tried, digest); }
@@ -407,6 +407,6 @@ gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wis
 
 bool gn_tuned_enough(const gn_tuned *t, double seconds)
 {
-    double could_use = seconds * (1 - last_part) - RUNS * t->default_us * 1e-6; /* as time_left has it */
+    double could_use = seconds * (1 - last_part) - runs * t->default_us * 1e-6; /* as time_left has it */
     return t->finished || seconds <= 0 || t->seconds > could_use - 0.1 * seconds;
 }

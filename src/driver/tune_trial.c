@@ -144,16 +144,15 @@ static double predict_launch(tuner *t, trial *c, const gn_compiled *code, const 
     enum { WALK = 1 << 15 };
     static const double LAUNCH_NS = 30;
     const low_launch *l = &code->low->launches.p[launch];
-    gn_launch_view v = gn_instance_launch(in, launch);
+    int head;
     if (!l->kernel) return LAUNCH_NS + (double)gn_instance_slot_bytes(in, l->buffers.p[0]) / 20;
     gn_buf text = {.arena = &c->arena};
     kir_print(l->kernel, &text);
-    gn_buf_printf(&text, "%" PRId64, v.trips);
+    gn_buf_printf(&text, "%" PRId64 " %" PRId64, gn_instance_launch(in, launch).trips,
+                  gn_instance_chain(in, launch, &head));
     const uint32_t *known = gn_map_find(&t->cost, text.p);
     if (known) return LAUNCH_NS + (double)*known;
-    int64_t *bytes = GN_NEW_N(&c->arena, int64_t, l->buffers.n + 1);
-    for (uint32_t b = 0; b < l->buffers.n; b++) bytes[b] = gn_instance_slot_bytes(in, l->buffers.p[b]);
-    gn_cost cost = gn_cost_sample(&c->arena, l->kernel, bytes, v.buf, v.sym, v.trips, WALK);
+    gn_cost cost = gn_cost_of_launch(&c->arena, l, in, launch, WALK);
     double ns = usual_ns(&cost);
     gn_map_put(&t->cost, text.p, ns < 4e9 ? (uint32_t)ns : UINT32_MAX);
     return LAUNCH_NS + ns;

@@ -109,7 +109,8 @@ static bool shows(reducer *r, const edit *e)
     jmp_buf oom;
     gn_arena_init(&scratch);
     scratch.oom = &oom;
-    bool yes = setjmp(oom) ? false : holds(r, e, &scratch);
+    bool yes = false;
+    if (!setjmp(oom)) yes = holds(r, e, &scratch);
     gn_arena_free(&scratch);
     return yes;
 }

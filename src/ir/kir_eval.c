@@ -428,8 +428,11 @@ gn_status *kir_eval(const kir_kernel *k, const kir_eval_options *opt, const kir_
     gn_arena_init(&arena);
     arena.limit = options.max_bytes;
     arena.oom = &oom;
-    gn_status *s = setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "evaluating a kernel: %zu bytes", arena.wanted)
-                               : evaluate(k, &options, buffers, syms, &arena);
+    gn_status *s;
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "evaluating a kernel: %zu bytes", arena.wanted);
+    else
+        s = evaluate(k, &options, buffers, syms, &arena);
     gn_arena_free(&arena);
     return s;
 }

@@ -385,8 +385,11 @@ gn_status *kir_verify(const kir_kernel *k)
     jmp_buf oom;
     gn_arena_init(&arena);
     arena.oom = &oom;
-    gn_status *s =
-        setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "verifying a kernel: %zu bytes", arena.wanted) : verify(k, &arena);
+    gn_status *s;
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "verifying a kernel: %zu bytes", arena.wanted);
+    else
+        s = verify(k, &arena);
     gn_arena_free(&arena);
     return s;
 }

@@ -48,7 +48,8 @@
     X(ROW_BLOCKS, "row-blocks", "work that a row alone waits for is done step by step for several rows")               \
     X(SHARE_CODE, "share-code", "kernels that differ in names alone are compiled once")                                \
     X(ONE_KERNEL, "one-kernel", "a device runs a program of little work in one kernel, where a mode folds launches")   \
-    X(WHOLE, "whole-chunks", "long loops over elements have code of their own for vectors of which all lanes run")     \
+    X(WHOLE_CHUNKS, "whole-chunks",                                                                                    \
+      "long loops over elements have code of their own for vectors of which all lanes run")                            \
     X(DRAW_BITS, "draw-bits", "a random number that is compared with a constant is compared as an integer")            \
     X(QUICK_CODE, "quick-code", "a device's code is made quickly where every launch's threads run at once anyway")     \
     X(SHARE_SIZES, "share-sizes", "loops over elements are told how many there are: for all sizes one kernel")
@@ -63,7 +64,7 @@ typedef enum gn_decision {
 typedef uint64_t gn_switches; /* bit set of the decisions that are switched off; 0: everything as usual */
 
 /* Those that the CPU back end asks: one kernel becomes other code. */
-#define GN_CODE_DECISIONS ((gn_switches)1 << GN_DO_WHOLE | (gn_switches)1 << GN_DO_DRAW_BITS)
+#define GN_CODE_DECISIONS ((gn_switches)1 << GN_DO_WHOLE_CHUNKS | (gn_switches)1 << GN_DO_DRAW_BITS)
 
 static inline bool gn_is_on(gn_switches off, gn_decision d) { return !(off >> d & 1); }
 

@@ -162,10 +162,10 @@ def main():
     if there.returncode == 4 and "no NVRTC" in there.stderr:
         print(f"SKIPPED: no NVRTC, so nothing was compiled\n{there.stderr}")
         return 1 if o.required else 77
-    found, errors = {}, []
+    found, quick, errors = {}, {}, []
     for model in models:
         errors += check_cache(o.gnnc, model)
-        errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", "highest", {}, quick=True)
+        errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", "highest", quick, quick=True)
         for mode in MODES:
             for arch in o.arch or ARCHS:
                 for data in DATA:
@@ -176,6 +176,9 @@ def main():
                     for precision in PRECISIONS if (mode, arch, data) in TENSOR_CORES else ("highest",):
                         errors += check(o.gnnc, model, mode, arch, data, precision, found)
     version = version_of(o.gnnc)
+    if version >= "13":
+        errors += [f"{what}: the same code as without" for what, kinds in quick.items()
+                   if kinds == found[what.replace(" quickly", "")]]
     if o.record and not errors:
         write_golden(version, found)
     errors += compare(version, found)

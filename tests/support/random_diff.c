@@ -121,9 +121,9 @@ static void add_tally(const run_tally *t)
     if (!path) return;
     FILE *f = fopen(path, "a");
     if (!f) return;
-    fprintf(f, "%lld programs, %lld kernels, %lld compiled, %lld elements, %lld without a bound\n",
+    fprintf(f, "%lld programs, %lld kernels, %lld compiled, %lld elements, %lld without a bound, %lld chained\n",
             (long long)t->programs, (long long)t->kernels, (long long)t->compiled, (long long)t->elements,
-            (long long)t->skipped);
+            (long long)t->skipped, (long long)t->chained);
     fclose(f);
 }
 
@@ -228,6 +228,23 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* Some programs run in blocks of rows (runtime/chain.h), as run_stage.c sees to with so few. */
+START_TEST(chains)
+{
+    run_tally tally = {0};
+    for (int seed = 31; seed < programs && !tally.chained; seed += 32) {
+        gn_arena a;
+        gn_arena_init(&a);
+        gir_program *p = random_gir(&a, (uint64_t)seed, options);
+        gir_env env = data_of(&a, p, (uint64_t)seed);
+        gn_status *s = run_every_way(p, &env, modes_of((uint64_t)seed), code_of((uint64_t)seed), &tally);
+        ck_assert_msg(!s, "seed %d: %s", seed, gn_status_message(s));
+        gn_arena_free(&a);
+    }
+    ck_assert_int_gt(tally.chained, 0);
+}
+END_TEST
+
 int random_diff_cuda(const char *name, const random_gir_options *opt, int n)
 {
     cuda = true;
@@ -249,6 +266,7 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
         TCase *all = tcase_create("set");
         tcase_add_test(all, pairs);
         tcase_add_test(all, bounds);
+        tcase_add_test(all, chains);
         tcase_set_timeout(all, 600);
         suite_add_tcase(suite, all);
     }

@@ -50,6 +50,7 @@ struct run_case {
     run_graphs graphs;
     variant v[RUN_ALL_MODES];
     int n;
+    int64_t chained;
 };
 
 struct run_code {
@@ -365,7 +366,7 @@ static void hide_what_changes(run_case *c, run_table *z)
 static gn_status *run_one(run_case *c, const variant *v, int k, const run_way *w, int threads, run_table *table,
                           run_table *outputs)
 {
-    const run_stage s = {c->arena, v->stage[k], &c->graphs, v->host, v->first[k]};
+    const run_stage s = {c->arena, v->stage[k], &c->graphs, v->host, v->first[k], &c->chained};
     return threads ? run_stage_instance(&s, threads, table, outputs) : run_stage_launches(&s, w, table, outputs);
 }
 
@@ -421,6 +422,7 @@ static gn_status *check_variant(run_case *c, variant *v, run_tally *tally)
 
 gn_status *run_case_check(run_case *c, run_tally *tally)
 {
+    c->chained = 0;
     for (int k = 0; k < c->n; k++) {
         GN_TRY(check_variant(c, &c->v[k], tally));
         for (int s = 0; tally && s < c->v[k].stages; s++) {
@@ -429,6 +431,7 @@ gn_status *run_case_check(run_case *c, run_tally *tally)
         }
     }
     if (tally) tally->programs++;
+    if (tally) tally->chained += c->chained;
     return NULL;
 }
 

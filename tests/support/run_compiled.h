@@ -42,6 +42,7 @@ extern const run_mode run_modes[RUN_ALL_MODES];
 
 typedef struct run_tally {
     int64_t programs, kernels, compiled, elements, skipped;
+    int64_t chained; /* instances that ran in blocks of rows */
 } run_tally;
 
 typedef struct run_case run_case;

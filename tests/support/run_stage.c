@@ -231,6 +231,9 @@ gn_status *run_stage_instance(const run_stage *of, int threads, run_table *table
     code->artifact->chain_bytes = 512; /* so that few rows are many blocks of a chain */
     GN_TRY(gn_instance_new(code->artifact, (int)of->graphs->g.n, of->graphs->g.p, (int)table->t.n, b, pool_of(threads),
                            NULL, &in));
+    int head, last = code->artifact->n_launches;
+    while (last > 0 && !gn_instance_chain(in, last - 1, &head)) last--;
+    *of->chained += last > 0;
     void **before = run_table_bytes(of->arena, table);
     gn_instance_poison(in);
     gn_instance_run(in);

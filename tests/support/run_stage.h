@@ -12,6 +12,7 @@ typedef struct run_stage {
     const run_graphs *graphs;
     cuda_host *host; /* CUDA: kernels from number `first` on; else NULL */
     int first;
+    int64_t *chained; /* counts instances that run in blocks of rows (runtime/chain.h) */
 } run_stage;
 
 typedef struct run_way { /* how kernels are run */

@@ -178,7 +178,7 @@ START_TEST(graphs_and_masks_in_turn)
     two t = set_up_two(
         deep, (gnnc_compile_options){.train = true, .fixed = true, .dynamic = dynamics[_i], .recompile_limit = 99});
     bool seen[8] = {[DEEP] = true};
-    int kinds = 1, steps = _i == 2 ? 12 : 60;
+    int kinds = 1, steps = _i == 2 ? 8 : 60;
     for (int k = 0; k < steps; k++) {
         int n = k < 2 ? k : 20 + k * 37 % 200;
         world w = make_world((uint32_t)k, n, n * (1 + k % 3) / 2);
@@ -504,6 +504,15 @@ START_TEST(tuned)
     bind_world(locked.run, &w, true);
     ok(gnnc_run_step(locked.run, &again));
     ck_assert(loss == again);
+    edit(lock, "one_region 0\n", "one_region 0\nwithout fuse\n");
+    bench other = set_up(plain, o, 1); /* other schedules of a step make no program with a guard */
+    gnnc_program_info p = {.size = sizeof p};
+    bind_world(other.run, &w, true);
+    ok(gnnc_run_step(other.run, &again));
+    ck_assert(fabs(loss - again) < 1e-5);
+    ok(gnnc_executable_program(other.exe, run_of(other.run).program, &p));
+    ck_assert(p.levels > 0 && p.levels < PLAIN && !p.guard);
+    tear_down(&other);
     o.rows = "all"; /* another program */
     bench all = set_up(plain, o, 1);
     bind_world(all.run, &w, true);

@@ -1,6 +1,6 @@
 /* Schedules in the public API: searched for by the first call, on its data; what is wrong is not taken; kept, locked, refused.
  * Nothing here depends on which candidate is faster, but where the default is made slow. */
-/* timeout: 240 */
+/* timeout: 600 */
 #include "api/api.h"
 #include "support/api_life.h"
 
@@ -304,20 +304,6 @@ START_TEST(callers_at_once)
 END_TEST
 
 /* Locks -------------------------------------------------------------------------------------------------------------- */
-
-static void edit(const char *path, const char *find, const char *put)
-{
-    static char text[1 << 16];
-    FILE *f = fopen(path, "rb");
-    ck_assert(f != NULL);
-    text[fread(text, 1, sizeof text - 1, f)] = 0;
-    fclose(f);
-    char *at = strstr(text, find);
-    ck_assert_msg(at != NULL, "'%s' is not in the lock", find);
-    f = fopen(path, "wb");
-    fprintf(f, "%.*s%s%s", (int)(at - text), text, put, at + strlen(find));
-    fclose(f);
-}
 
 /* Infers, and takes a step where it can, on a graph of n nodes. */
 static gnnc_status *run_locked(const char *lock, const char *mode, bool train, int n, char choices[200])

@@ -382,6 +382,8 @@ START_TEST(gemm_tiles)
 }
 END_TEST
 
+#ifndef CODEGEN_CUDA /* of LLVM's back end alone */
+
 /* Sums of runs of lanes, all at once, have the bits of sums taken one after another: # columns of $ heads. */
 static const char runs[] =
     "kernel @p (sym n, %x: @[n * !] read, %o: @[n * $] write, %d: @[n * $] write) {" ROWS "%2 = imul %1, !\n"
@@ -413,7 +415,6 @@ START_TEST(runs_of_lanes)
 }
 END_TEST
 
-#ifndef CODEGEN_CUDA /* of LLVM's back end alone */
 /* What cannot be emitted is refused with its reason. */
 START_TEST(refusals)
 {
@@ -566,8 +567,8 @@ int main(void)
     tcase_add_loop_test(longer, constant_and_long, 0, PATTERNS);
     tcase_add_loop_test(run, run_time_lengths, 0, RUN_TIME);
     tcase_add_loop_test(products, gemm_tiles, 1, 36);
-    tcase_add_loop_test(products, runs_of_lanes, 0, 26);
 #ifndef CODEGEN_CUDA
+    tcase_add_loop_test(products, runs_of_lanes, 0, 26);
     tcase_add_test(c, refusals);
     tcase_add_test(c, many_kernels);
     tcase_add_loop_test(c, static_and_symbolic, 0, 76);

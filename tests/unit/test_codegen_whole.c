@@ -23,7 +23,7 @@ static const char *text(int chunk, const char *body) { return gn_arena_printf(&a
 START_TEST(of_every_length)
 {
     static const int near[] = {0, 1, 15, 16, 17, CHUNK - 1, CHUNK, CHUNK + 1, CHUNK + 17, 3 * CHUNK - 2};
-    check_options o = {.off = _i ? (gn_switches)1 << GN_DO_WHOLE : 0};
+    check_options o = {.off = _i ? (gn_switches)1 << GN_DO_WHOLE_CHUNKS : 0};
     o.tolerance = 1e-5;
     checked_lengths(text(CHUNK, some), &o, near, sizeof near / sizeof *near);
     o.split = 1;
@@ -44,7 +44,7 @@ static bool has_tail(const char *code) { return strstr(code, "\ntail:") != NULL;
 
 START_TEST(written_twice)
 {
-    gn_switches off = (gn_switches)1 << GN_DO_WHOLE;
+    gn_switches off = (gn_switches)1 << GN_DO_WHOLE_CHUNKS;
     ck_assert(has_tail(llvm(text(CHUNK, some), "x86-64-v4", 0)));
     ck_assert(!has_tail(llvm(text(CHUNK, some), "x86-64-v4", off)));
 }

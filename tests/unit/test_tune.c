@@ -1,7 +1,7 @@
 /* Searching for schedules: what is wrong is not taken, what was tried is not tried again, what is kept is found.  Nothing here
  * depends on which candidate is faster. */
 /* links: driver codegen passes frontend ir runtime cache base */
-/* timeout: 240 */
+/* timeout: 600 */
 #include "tune_test.h"
 
 /* Candidates --------------------------------------------------------------------------------------------------------- */

@@ -223,7 +223,7 @@ static bool is_long(const cg *c, const vloop *v)
 static bool once(const cg *c, const vloop *v)
 {
     if (!c->target->masks || cg_copies(c, v->in->body) > 1) return false;
-    return !gn_is_on(c->off, GN_DO_WHOLE) || !is_long(c, v) || cg_weight(c, v->in->body) > TWICE_LIMIT;
+    return !gn_is_on(c->off, GN_DO_WHOLE_CHUNKS) || !is_long(c, v) || cg_weight(c, v->in->body) > TWICE_LIMIT;
 }
 
 static void runtime_trip(cg *c, vloop *v, const cg_val *hi)

@@ -177,8 +177,11 @@ gn_status *cu_object(const cu_source *from, int arch, bool quick, gn_code_object
     *out = (gn_code_object){0};
     gn_arena_init(&a);
     a.oom = &oom;
-    gn_status *s = setjmp(oom) ? GN_ERROR(GN_ERR_NOMEM, "no memory to compile kernels (%zu bytes)", a.wanted)
-                               : make_object(&a, from, arch, quick, out);
+    gn_status *s;
+    if (setjmp(oom))
+        s = GN_ERROR(GN_ERR_NOMEM, "no memory to compile kernels (%zu bytes)", a.wanted);
+    else
+        s = make_object(&a, from, arch, quick, out);
     gn_arena_free(&a);
     return s;
 }
