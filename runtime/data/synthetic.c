@@ -170,7 +170,7 @@ static gn_status *make_ranks(model *g, const params *p)
     free(weight);
     for (int64_t i = 0; i < n; i++) g->sum[i + 1] += g->sum[i];
     for (int64_t i = 0; i < n; i++) g->node[i] = (int32_t)i;
-    for (int64_t i = p->local ? 0 : n - 1; i > 0; i--) {
+    for (int64_t i = p->local != 0 ? 0 : n - 1; i > 0; i--) {
         int64_t j = (int64_t)below(&name, (uint64_t)i + 1);
         int32_t t = g->node[i];
         g->node[i] = g->node[j];
