@@ -37,6 +37,7 @@ static void make_program(program *p, const char *name)
     for (int k = 0; k < N; k++) {
         p->syms[k].name = k ? "edges" : "nodes";
         p->slots[k].name = k ? "x" : NULL;
+        p->slots[k].passed_on = true;
         gn_launch *l = &p->launches[k];
         l->name = "launch";
         l->n_buf = 3 + k;
