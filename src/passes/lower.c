@@ -140,8 +140,7 @@ void low_begin(lower *L, const char *name)
 
 void low_note_precision(lower *L)
 {
-    bool rounds = L->sched.fragments && gir_type_of(L->p, L->r->members.p[0])->elem == GN_F32;
-    L->launch.rounded = rounds ? kir_kinds[L->sched.kind].text : NULL;
+    L->launch.rounded = L->sched.fragments ? kir_kinds[L->sched.kind].text : NULL;
     L->launch.why_exact = L->sched.why_exact;
 }
 

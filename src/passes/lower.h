@@ -98,7 +98,8 @@ typedef struct low_launch {
     gir_id balance; /* rows of this graph are the iterations; 0: even work */
     int balance_end;
     int region; /* index into the fusion's regions, for reports */
-    /* A product that was asked for in less precision: what its operands are rounded to, or why they are not; else NULL. */
+    /* A product of fragments: of which elements, to which float32 operands are rounded; one that was asked for in less
+     * precision and is none: why; else NULL. */
     const char *rounded, *why_exact;
     const low_product
         *product; /* NULL: a kernel alone makes it; of a product of blocks of rows `why_kernel` says why */
