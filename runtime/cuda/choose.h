@@ -2,8 +2,9 @@
  *
  * A launch that is a product (gn_launch.product) has both forms.  Either the library makes every one that it can, or both are timed
  * where the launch stands in the instance's first run, on the operands that it has there, and the faster stays: the library
- * must gain three per cent, and leave what the kernel leaves, up to sums in another order, in the first and the last elements (of many the rest is not compared).  All runs of an instance, the first
- * one too, leave the results of the form that it has. */
+ * must gain three per cent, and leave what the kernel leaves, up to sums in another order, in the first and the last
+ * elements (of many the rest is not compared).  All runs of an instance, the first one too, leave the results of the form
+ * that it has. */
 #ifndef GN_RUNTIME_CUDA_CHOOSE_H
 #define GN_RUNTIME_CUDA_CHOOSE_H
 

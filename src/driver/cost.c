@@ -251,13 +251,7 @@ static void total(const kir_kernel *k, gn_cost *c)
 }
 
 gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
-                   int64_t trips)
-{
-    return gn_cost_sample(a, k, bytes, buf, sym, trips, BUDGET);
-}
-
-gn_cost gn_cost_sample(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
-                       int64_t trips, int64_t budget)
+                   int64_t trips, int64_t budget)
 {
     uint32_t n = k->insts.n;
     gn_cost c = {.sampled = 1, .buffer = GN_NEW_N(a, gn_buffer_cost, k->buffers.n + 1)};
@@ -266,7 +260,7 @@ gn_cost gn_cost_sample(gn_arena *a, const kir_kernel *k, const int64_t *bytes, v
                 .buf = buf,
                 .sym = sym,
                 .trips = trips,
-                .budget = budget,
+                .budget = budget ? budget : BUDGET,
                 .thread = kir_thread_loop(k),
                 .out = &c};
     w.value = GN_NEW_N(a, int64_t, n);
@@ -291,5 +285,5 @@ gn_cost gn_cost_of_launch(gn_arena *a, const low_launch *l, const gn_instance *i
         bytes[b] = gn_instance_slot_bytes(in, l->buffers.p[b]);
         if (gn_instance_slot_room(in, l->buffers.p[b]) < bytes[b]) bytes[b] = 0; /* passed on: nor is it all there */
     }
-    return gn_cost_sample(a, l->kernel, bytes, v.buf, v.sym, v.trips, budget ? budget : BUDGET);
+    return gn_cost_of(a, l->kernel, bytes, v.buf, v.sym, v.trips, budget);
 }

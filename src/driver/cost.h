@@ -29,16 +29,13 @@ typedef struct gn_cost {
 } gn_cost;
 
 /* `k` verifies.  bytes: of each buffer; buf: its data, integers and bools of which are read, or NULL where there is none;
- * trips: iterations of the thread loop.  In the arena. */
+ * trips: iterations of the thread loop; budget: about so many instructions are walked at most where there is a thread loop
+ * to take samples of, 0: many.  In the arena. */
 gn_cost gn_cost_of(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
-                   int64_t trips);
+                   int64_t trips, int64_t budget);
 
-/* The same, walking about so many instructions at most where there is a thread loop to take samples of. */
-gn_cost gn_cost_sample(gn_arena *a, const kir_kernel *k, const int64_t *bytes, void *const *buf, const int64_t *sym,
-                       int64_t trips, int64_t budget);
-
-/* Of launch k of the instance, which is no copy.  What a chain passes on stays in a cache (runtime/chain.h): it is not counted as moved.
- * budget: 0 for all that there is time for. */
+/* The same of launch k of the instance, which is no copy.  What a chain passes on stays in a cache (runtime/chain.h), and is
+ * not counted as moved. */
 gn_cost gn_cost_of_launch(gn_arena *a, const low_launch *l, const gn_instance *in, int k, int64_t budget);
 
 #endif

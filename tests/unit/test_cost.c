@@ -46,7 +46,7 @@ START_TEST(edges_are_counted)
     float h[64] = {0}, out[64];
     void *buf[] = {rowptr, col, h, out};
     int64_t bytes[] = {sizeof rowptr, sizeof col, sizeof h, sizeof out}, sym[] = {4, 6};
-    gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, 4);
+    gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, 4, 0);
     ck_assert_double_eq(c.sampled, 1);
     ck_assert(!c.guessed);
     ck_assert_double_eq(c.flops, 6 * 16);
@@ -65,7 +65,7 @@ START_TEST(what_is_guessed_is_said)
 {
     void *buf[4] = {NULL};
     int64_t bytes[] = {20, 24, 256, 256}, sym[] = {4, 6};
-    gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, 4);
+    gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, 4, 0);
     ck_assert(c.guessed);
     ck_assert_double_eq(c.flops, 4 * 16);
 }
@@ -83,7 +83,7 @@ START_TEST(one_of_two_versions)
                               "      store %y[%4], %8\n    }\n  }\n}\n";
     void *buf[3] = {NULL};
     int64_t bytes[] = {4, 40, 40}, sym[] = {10};
-    gn_cost c = gn_cost_of(&arena, kernel(two), bytes, buf, sym, 10);
+    gn_cost c = gn_cost_of(&arena, kernel(two), bytes, buf, sym, 10, 0);
     ck_assert(c.guessed);
     ck_assert_double_eq(c.functions, 0);
     ck_assert_double_ge(c.flops, 10);
@@ -100,7 +100,7 @@ START_TEST(long_loops_are_sampled)
     for (int i = 0; i <= N; i++) rowptr[i] = 2 * i;
     void *buf[] = {rowptr, col, NULL, NULL};
     int64_t bytes[] = {4 * (N + 1), 8 * (int64_t)N, 64 * (int64_t)N, 64 * (int64_t)N}, sym[] = {N, 2 * (int64_t)N};
-    gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, N);
+    gn_cost c = gn_cost_of(&arena, kernel(spmm), bytes, buf, sym, N, 0);
     ck_assert_double_lt(c.sampled, 1);
     ck_assert_double_eq_tol(c.flops, 2.0 * n * 16, 1e-3 * n);
     ck_assert_double_eq_tol(c.moved, 4.0 * (n + 1) + 8.0 * n + 128.0 * n, 1e-3 * n);
