@@ -68,11 +68,12 @@ static bool try_wheels(search *s)
     const char *inside[] = {s->wish->wheel, "cu13", "cu12"};
     const char *venv = getenv("VIRTUAL_ENV");
     char path[512];
-    for (size_t k = 0; venv && *venv && k < sizeof inside / sizeof *inside; k++) {
-        snprintf(path, sizeof path, "%s/lib/python3*/site-packages/nvidia/%s/lib/%s.1[23]", venv, inside[k],
-                 s->wish->name);
-        if (try_pattern(s, path)) return true;
-    }
+    for (size_t k = 0; venv && *venv && k < sizeof inside / sizeof *inside; k++)
+        for (int v = 0; v < GN_LIBRARY_VERSIONS; v++) {
+            snprintf(path, sizeof path, "%s/lib/python3*/site-packages/nvidia/%s/lib/%s.%d", venv, inside[k],
+                     s->wish->name, s->wish->version[v]);
+            if (try_pattern(s, path)) return true;
+        }
     return false;
 }
 

@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "cache/cache.h"
 #include "driver/code_id.h"
-#include "driver/whole.h"
+#include "driver/expect.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,11 @@
 #include "driver/quick.h"
 
 #include "codegen/cuda.h"
-#include "driver/whole.h"
+#include "driver/expect.h"
 
 enum {
-    RESIDENT = 1024,       /* threads of a multiprocessor, of kernels with up to 64 registers */
-    MULTIPROCESSORS = 108, /* where no device is at hand: an A100's */
-    LONG = 50000           /* instructions of a thread: some tens of microseconds */
+    RESIDENT = 1024, /* threads of a multiprocessor, of kernels with up to 64 registers */
+    LONG = 50000     /* instructions of a thread: some tens of microseconds */
 };
 
 /* Instructions of a thread, loops with other bounds than constants taken to run once: over edges they wait for what they load. */
@@ -46,7 +45,7 @@ static const char *reason(gn_arena *a, const gn_compiled *c, const gn_quick_rule
 {
     const gn_artifact *art = c->artifact;
     int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), most = 0;
-    int64_t room = (int64_t)(r->multiprocessors ? r->multiprocessors : MULTIPROCESSORS) * RESIDENT;
+    int64_t room = (int64_t)(r->multiprocessors ? r->multiprocessors : GN_EXPECTED_MULTIPROCESSORS) * RESIDENT;
     if (!gn_is_on(r->off, GN_DO_QUICK_CODE)) return "compiled with all optimisations: quick-code is switched off";
     if (r->tuned) return "compiled with all optimisations: the mode asks for them";
     if (!r->sized) return "compiled with all optimisations: graphs may change";

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "driver/cuda.h"
+#include "driver/expect.h"
 #include "runtime/depend.h"
 
 #include <math.h>
@@ -13,10 +14,7 @@ static const double launch_ns =
 static const double meet_ns = 1200; /* a meeting of all blocks */
 static const double round_ns =
     1000; /* a chain of dependent loads: what a block more takes, where it must wait for another */
-enum {
-    BLOCKS_OF_LAUNCHES = 4, /* of 256 threads that a multiprocessor runs of a launch; of a whole program: one */
-    MULTIPROCESSORS = 108   /* where no device is at hand: an A100's */
-};
+enum { BLOCKS_OF_LAUNCHES = 4 }; /* of 256 threads that a multiprocessor runs of a launch; of a whole program: one */
 
 /* Launches as phases -------------------------------------------------------------------------------------------------- */
 
@@ -52,61 +50,6 @@ const gn_cuda_whole *gn_whole_of(gn_arena *a, const gn_compiled *c, bool share, 
     return w;
 }
 
-/* Sizes --------------------------------------------------------------------------------------------------------------- */
-
-typedef struct sizes {
-    int64_t src, dst, edge; /* -1: not known */
-} sizes;
-
-static sizes hinted(const gn_whole_rule *r, const char *name)
-{
-    for (int k = 0; k < r->n_hints; k++)
-        if (!strcmp(r->hints[k].name, name)) return (sizes){r->hints[k].n_src, r->hints[k].n_dst, r->hints[k].n_edge};
-    return (sizes){-1, -1, -1};
-}
-
-/* At most: picked rows and edges are taken to be all. */
-static sizes graph_sizes(const gn_artifact *a, const gn_whole_rule *r, int g)
-{
-    const gn_graph_slot *s = &a->graphs[g];
-    if (s->name) return hinted(r, s->name);
-    if (s->pattern_of) return hinted(r, s->pattern_of);
-    if (s->mask_of) { /* rows of a mask */
-        sizes all = hinted(r, "g");
-        return (sizes){all.dst, all.dst, all.dst};
-    }
-    sizes p = graph_sizes(a, r, s->parent);
-    if (p.edge < 0) return p;
-    if (s->how == GN_REVERSE) return (sizes){p.dst, p.src, p.edge};
-    if (s->how == GN_SELF_LOOPS || s->how == GN_REMAINING_LOOPS) p.edge += p.dst;
-    return p;
-}
-
-/* Values of the symbols, at most; false: one cannot be known. */
-static bool find_symbols(const gn_artifact *a, const gn_whole_rule *r, int64_t *value)
-{
-    for (int k = 0; k < a->n_syms; k++) {
-        const gn_sym *s = &a->syms[k];
-        sizes g = s->kind < GN_SYM_CONST ? graph_sizes(a, r, s->graph) : hinted(r, "g");
-        switch (s->kind) {
-        case GN_SYM_N_SRC: value[k] = g.src; break;
-        case GN_SYM_N_DST:
-        case GN_SYM_ROWS: value[k] = g.dst; break;
-        case GN_SYM_N_EDGE: value[k] = g.edge; break;
-        case GN_SYM_ELEMENTS:
-        case GN_SYM_CONST: value[k] = s->value; break;
-        case GN_SYM_CEIL: value[k] = value[s->of] / s->value + (value[s->of] % s->value != 0); break;
-        }
-        if (value[k] < 0) return false;
-    }
-    return true;
-}
-
-bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hints, int64_t *value)
-{
-    return find_symbols(a, &(gn_whole_rule){.n_hints = n_hints, .hints = hints}, value);
-}
-
 /* Cost ---------------------------------------------------------------------------------------------------------------- */
 
 static double rounds(double blocks, double at_once) { return fmax(1, ceil(blocks / at_once)); }
@@ -133,9 +76,9 @@ static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_ru
 {
     const gn_artifact *art = c->artifact;
     int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), trips;
-    double units = r->multiprocessors ? r->multiprocessors : MULTIPROCESSORS, saved = 0, lost = 0;
+    double units = r->multiprocessors ? r->multiprocessors : GN_EXPECTED_MULTIPROCESSORS, saved = 0, lost = 0;
     *pays = false;
-    if (!find_symbols(art, r, value)) return "launch by launch: sizes are not known";
+    if (!gn_expected_symbols(art, r->n_hints, r->hints, value)) return "launch by launch: sizes are not known";
     int meetings = count_meetings(a, art, value);
     if (meetings < 0) return "launch by launch: sizes cannot be counted";
     for (int k = 0; k < art->n_launches; k++) {

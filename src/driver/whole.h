@@ -20,9 +20,6 @@ typedef struct gn_whole_rule {
     const low_hint *hints; /* sizes that are to be expected */
 } gn_whole_rule;
 
-/* Values of the symbols for sizes that are to be expected, at most: [n_syms].  false: one cannot be known. */
-bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hints, int64_t *value);
-
 /* Sets c->whole and c->whole_why.  In the arena. */
 void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r);
 

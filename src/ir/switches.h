@@ -63,7 +63,7 @@ typedef enum gn_decision {
 
 typedef uint64_t gn_switches; /* bit set of the decisions that are switched off; 0: everything as usual */
 
-/* Those that the CPU back end asks: one kernel becomes other code. */
+/* Those that the CPU back end hears of: one kernel becomes other code.  Keys of code name them. */
 #define GN_CODE_DECISIONS ((gn_switches)1 << GN_DO_WHOLE_CHUNKS | (gn_switches)1 << GN_DO_DRAW_BITS)
 
 static inline bool gn_is_on(gn_switches off, gn_decision d) { return !(off >> d & 1); }

@@ -98,7 +98,7 @@ const char *cg_kernel(gn_arena *a, LLVMModuleRef mod, const cg_target *t, const 
     c->target = t;
     c->sanitize = opt->sanitize;
     c->watch = opt->watch;
-    c->off = opt->off;
+    c->off = opt->off & GN_CODE_DECISIONS;
     c->mod = mod;
     c->ctx = LLVMGetModuleContext(mod);
     c->lanes = 1;
