@@ -122,7 +122,7 @@ def one(workload, settings, shared, args, say):
 
 def write_ablation(folder, host, results):
     lines = ["# What each optimisation is worth", "", f"{host['date']}; {host['cpu']}; {host['gnnc']} at {host['revision']}; load "
-             f"{host['load'][0]}. Lower quarter of the medians of blocks, each line in turn with everything on; in brackets the range of "
+             f"{host['load'][0]}. Medians, each line in turn with everything on; the median quotient of blocks side by side, in brackets the range of "
              "the rounds' quotients.", ""]
     for name, result in results.items():
         lines += ablation.table(name, result["ablation"]) if "ablation" in result else [f"### {name}", "", str(result.get("failed")), ""]
