@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NVRTC takes 20 ms for a program before its first kernel, and about 0.35 ms for an instruction of loop IR: few objects, of
- * even size, so that several threads end together. */
-enum { WORK = 600, MAX_THREADS = 64 };
+/* NVRTC takes 20 ms for a program before its first kernel, and about 0.25 ms for an instruction of loop IR: few objects, which
+ * two threads end together.  More threads take what is left of them. */
+enum { WORK = 850, THREADS = 2, MAX_THREADS = 64 };
 
 typedef struct piece { /* a kernel that is compiled */
     const kir_kernel *kernel;
     const char *text;
-    uint32_t work; /* instructions */
+    uint32_t work; /* how long it takes */
     gn_cuda_place place;
 } piece;
 
@@ -26,7 +26,7 @@ typedef struct part {           /* kernels of one object, or a program in one ke
     GN_VEC(const kir_kernel *) kernels;
     GN_VEC(const char *) text;
     int distinct;      /* kernels that are compiled */
-    uint32_t work;     /* instructions */
+    uint32_t work;     /* how long it takes */
     const char *parts; /* of its key */
     gn_key key;
     bool found; /* in the cache */
@@ -49,6 +49,32 @@ typedef struct job {
 
 /* Parts --------------------------------------------------------------------------------------------------------------- */
 
+/* How long a kernel takes, in instructions of loop IR.  Random numbers and powers are some lines of CUDA C of their own; rows that
+ * lanes unroll are compiled one by one, at half of what the first one takes. */
+static uint32_t work_of(const kir_kernel *k, kir_id first, bool block)
+{
+    enum { LINES = 30, ROWS = 32, MOST = 1 << 20 };
+    uint32_t n = 0;
+    for (kir_id i = first; i; i = kir_at(k, i)->next) {
+        const kir_inst *in = kir_at(k, i);
+        uint32_t body = in->body ? work_of(k, in->body, block) : 0, rows = 1;
+        if (!block && in->op == KIR_FOR && in->unit == KIR_UNROLL) {
+            int64_t trips = kir_at(k, in->b)->imm - kir_at(k, in->a)->imm; /* constants, in steps of 1 */
+            rows = trips < 1 ? 1 : trips > ROWS ? ROWS : (uint32_t)trips;
+        }
+        n += 1 + body + (rows - 1) * body / 2;
+        if (in->op == KIR_RANDOM || in->op == KIR_FPOW) n += LINES;
+        if (n > MOST) n = MOST;
+    }
+    return n;
+}
+
+static uint32_t work_of_kernel(const kir_kernel *k)
+{
+    kir_id thread = kir_thread_loop(k);
+    return work_of(k, k->top, thread && kir_at(k, thread)->unit == KIR_BLOCK);
+}
+
 /* Equal kernels share code.  which[k]: the piece that is kernel k of the program. */
 static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
 {
@@ -58,7 +84,8 @@ static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
         which[k] = same ? *same : j->pieces.n;
         if (same) continue;
         gn_map_put(seen, text, j->pieces.n);
-        GN_PUSH(j->arena, j->pieces, ((piece){.kernel = c->kernels[k], .text = text, .work = c->kernels[k]->insts.n}));
+        GN_PUSH(j->arena, j->pieces,
+                ((piece){.kernel = c->kernels[k], .text = text, .work = work_of_kernel(c->kernels[k])}));
     }
 }
 
@@ -76,14 +103,15 @@ static uint32_t *by_work(job *j, uint32_t first, uint32_t *total)
     return order;
 }
 
-/* The pieces from `first` on to objects of even size: each to the one that has least so far. */
-static void divide(job *j, uint32_t first)
+/* The pieces that `thread` is to compile to objects of even size: each to the one that has least so far. */
+static void share(job *j, uint32_t first, const uint32_t *order, const int *on, int thread, uint32_t work)
 {
-    uint32_t total, begin = j->parts.n, *order = by_work(j, first, &total), n = (total + WORK - 1) / WORK;
-    if ((begin + n) % 2 && n > 1) n++; /* two threads end together */
-    if (n > j->pieces.n - first) n = j->pieces.n - first;
+    uint32_t begin = j->parts.n, n = (work + WORK - 1) / WORK, count = 0;
+    for (uint32_t i = 0; first + i < j->pieces.n; i++) count += on[i] == thread;
+    if (n > count) n = count;
     for (uint32_t k = 0; k < n; k++) GN_PUSH(j->arena, j->parts, ((part){0}));
     for (uint32_t i = 0; first + i < j->pieces.n; i++) {
+        if (on[i] != thread) continue;
         uint32_t least = begin;
         for (uint32_t k = begin; k < j->parts.n; k++)
             if (j->parts.p[k].work < j->parts.p[least].work) least = k;
@@ -97,6 +125,30 @@ static void divide(job *j, uint32_t first)
     }
 }
 
+static int least_busy(const uint32_t *busy)
+{
+    int least = 0;
+    for (int t = 1; t < THREADS; t++)
+        if (busy[t] < busy[least]) least = t;
+    return least;
+}
+
+/* The pieces from `first` on to threads, which may have objects of earlier sets to compile, so that they end together; and
+ * what a thread has to objects.  What is little is one. */
+static void divide(job *j, uint32_t first)
+{
+    uint32_t total, *order = by_work(j, first, &total), busy[THREADS] = {0}, work[THREADS] = {0};
+    int *on = GN_NEW_N(j->arena, int, j->pieces.n - first + 1);
+    for (uint32_t k = 0; k < j->parts.n; k++) busy[least_busy(busy)] += j->parts.p[k].work;
+    for (uint32_t i = 0; first + i < j->pieces.n; i++) {
+        uint32_t x = j->pieces.p[order[i]].work;
+        int t = on[i] = total <= WORK ? 0 : least_busy(busy);
+        busy[t] += x;
+        work[t] += x;
+    }
+    for (int t = 0; t < THREADS; t++) share(j, first, order, on, t, work[t]);
+}
+
 /* A program in one kernel is an object of its own. */
 static void place_whole(job *j, const gn_compiled *c, gn_cuda_place *place, int *whole)
 {
@@ -106,7 +158,7 @@ static void place_whole(job *j, const gn_compiled *c, gn_cuda_place *place, int 
         const gn_launch *l = &c->artifact->launches[k];
         if (l->kind == GN_LAUNCH_KERNEL) place[l->kernel] = (gn_cuda_place){*whole, 1 + k};
         if (!c->whole->phase[k].kernel || c->whole->phase[k].same != k) continue;
-        one.work += c->whole->phase[k].kernel->insts.n;
+        one.work += work_of_kernel(c->whole->phase[k].kernel);
         one.distinct++;
     }
     GN_PUSH(j->arena, j->parts, one);

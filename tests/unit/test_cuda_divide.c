@@ -9,6 +9,7 @@ enum { MOST = 64, ARCH = 90 };
 typedef struct tally { /* of what was made; one thread */
     int objects, kernels;
     uint32_t least, most; /* instructions of an object */
+    uint32_t work[MOST];  /* of each */
 } tally;
 
 static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
@@ -22,7 +23,7 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
     }
     t->least = t->objects == 0 || work < t->least ? work : t->least;
     t->most = work > t->most ? work : t->most;
-    t->objects++;
+    t->work[t->objects++] = work;
     t->kernels += n;
     return gn_cuda_object_pack(n, arch, g, "code", 4, NULL, out);
 }
@@ -36,6 +37,19 @@ static const kir_kernel *sum(const char *name, int n, int step)
     for (int k = 0; k < n; k++) gn_buf_printf(&b, "%%%d = fadd f32 %%%d, %d.5\n", 3 + k, 2 + k, step + k);
     gn_buf_printf(&b, "store %%x[%%1], %%%d\n}\n}\n", 2 + n);
     return verified(b.p);
+}
+
+/* Of each number the sum of n products with itself, in a loop that is unrolled. */
+static const kir_kernel *unrolled(int n, int step)
+{
+    return verified(gn_arena_printf(&arena,
+                                    "kernel @u (sym n, %%x: f32[n] read_write) {\n"
+                                    "for %%1 in 0 .. n step 1 thread none {\n"
+                                    "%%2 = tile f32 1\ntstore %%2[0], %d.5\n"
+                                    "for %%3 in 0 .. %d step 1 unroll ordered {\n"
+                                    "%%4 = load f32 %%x[%%1]\ntfma %%2[0], %%4, %%4\n}\n"
+                                    "%%5 = tload f32 %%2[0]\nstore %%x[%%1], %%5\n}\n}\n",
+                                    step, n));
 }
 
 static gn_compiled *program(int set, int n, const kir_kernel *const *kernels)
@@ -88,6 +102,55 @@ START_TEST(few)
     gn_cuda_objects o = compiled(2, p, NULL, &t, &r);
     ck_assert_int_eq(o.n_objects, 1);
     ck_assert_int_eq(t.kernels, 1);
+    gn_cuda_objects_free(&o);
+}
+END_TEST
+
+/* Two threads that take the largest object first, and then what is there, end together: objects of training are as large as what
+ * inference leaves a thread to do. */
+START_TEST(together)
+{
+    const kir_kernel *a[6], *b[36];
+    tally t;
+    gn_code_report r;
+    uint32_t busy[2] = {0};
+    for (int i = 0; i < 6; i++) a[i] = sum("a", 46, i);
+    for (int i = 0; i < 36; i++) b[i] = sum("b", 21, 100 + i);
+    gn_compiled *p[] = {program(0, 6, a), program(1, 36, b)};
+    gn_cuda_objects o = compiled(2, p, NULL, &t, &r);
+    ck_assert_int_eq(t.objects, 4);
+    for (int i = 0; i < t.objects; i++) busy[busy[1] < busy[0]] += t.work[i]; /* one thread makes them in that order */
+    ck_assert_msg(busy[0] * 20 < busy[1] * 21 && busy[1] * 20 < busy[0] * 21, "%u and %u instructions", busy[0],
+                  busy[1]);
+    gn_cuda_objects_free(&o);
+}
+END_TEST
+
+/* Rows that are unrolled count one by one, and random numbers and powers as some lines: short kernels make two objects a thread. */
+START_TEST(long_ones)
+{
+    const kir_kernel *k[24];
+    tally t;
+    gn_code_report r;
+    for (int i = 0; i < 24; i++) k[i] = unrolled(100, i);
+    gn_compiled *p = program(0, 24, k);
+    gn_cuda_objects o = compiled(1, &p, NULL, &t, &r);
+    ck_assert_int_eq(t.objects, 2);
+    gn_cuda_objects_free(&o);
+    for (int i = 0; i < 24; i++) k[i] = unrolled(2, i);
+    p = program(0, 24, k);
+    o = compiled(1, &p, NULL, &t, &r);
+    ck_assert_int_eq(t.objects, 1);
+    gn_cuda_objects_free(&o);
+    for (int i = 0; i < 24; i++)
+        k[i] = verified(gn_arena_printf(&arena,
+                                        "kernel @p (sym n, %%x: f32[n] read_write) {\n"
+                                        "for %%1 in 0 .. n step 1 thread none {\n%%2 = load f32 %%x[%%1]\n"
+                                        "%%3 = fpow f32 %%2, %d.5\nstore %%x[%%1], %%3\n}\n}\n",
+                                        i));
+    p = program(0, 24, k);
+    o = compiled(1, &p, NULL, &t, &r);
+    ck_assert_int_eq(t.objects, 2);
     gn_cuda_objects_free(&o);
 }
 END_TEST
@@ -172,6 +235,8 @@ int main(void)
     TCase *c = arena_case("divide", 30);
     tcase_add_test(c, even);
     tcase_add_test(c, few);
+    tcase_add_test(c, together);
+    tcase_add_test(c, long_ones);
     tcase_add_test(c, equal_ones);
     tcase_add_test(c, kept);
     tcase_add_test(c, quick);
