@@ -26,6 +26,7 @@
     X("blocks")                                                                                                        \
     X("ride")                                                                                                          \
     X("pack")                                                                                                          \
+    X("terms")                                                                                                         \
     X("turn")                                                                                                          \
     X("balance")                                                                                                       \
     X("edge-ways")                                                                                                     \
@@ -49,6 +50,7 @@ const tune_values tune_fields[] = {
     {LOW_FIELD_AHEAD, 5, {0, 4, 8, 16, 32}},
     {LOW_FIELD_SWAP, 2, {0, 1}},
     {LOW_FIELD_PACK, 3, {0, 1, 2}},
+    {LOW_FIELD_TERMS, 5, {1, 2, 4, 8, 16}},
     {LOW_FIELD_TILE_ROWS, 7, {4, 6, 8, 12, 14, 20, 24}},
     {LOW_FIELD_TILE_COLS, 4, {16, 32, 48, 64}},
     {LOW_FIELD_BLOCK_ROWS, 6, {24, 48, 96, 192, 384, 768}},

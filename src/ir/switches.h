@@ -29,6 +29,7 @@
     X(RIDE, "ride", "sums over the rows of a product are taken where the product is made")                             \
     X(PAIR, "pair", "the sum of two products of rows is made by one loop")                                             \
     X(PACK, "pack", "the right operand of a product is copied to where its panels lie in one piece")                   \
+    X(TERMS, "terms", "products with few columns have several terms of a sum side by side")                            \
     X(TURN, "turn", "products with few columns give their lanes to the other operand")                                 \
     X(SHARE_TILES, "share-tiles", "blocks of lanes share tiles of products, where a machine has memory for that")      \
     X(LIBRARY, "library-products", "a device's own library may make products, where that is asked for or faster")      \

@@ -41,6 +41,7 @@ typedef struct low_schedule {
     /* GEMM, INNER that are asked for in less precision: why they are exact; NULL: they are not. */
     const char *why_exact;
     low_pack pack; /* GEMM */
+    int64_t terms; /* GEMM, packed: of a sum that are side by side in a tile's row, a power of two (lower_terms.c) */
     bool swap;     /* INNER: the lanes run over the columns of the left operand */
 } low_schedule;
 
@@ -145,6 +146,8 @@ int64_t low_padded(const gn_limits *limits,
                    int64_t n); /* n elements of a row in a tile: whole vectors, or a part of one */
 /* GEMM: have the packed operands of such a schedule room where the back end keeps tiles? */
 bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s);
+/* GEMM: terms side by side where they can be, of which no more rows than registers hold; else one. */
+void low_fit_terms(const low_options *opt, const gir_program *p, const region *r, low_schedule *s);
 
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,

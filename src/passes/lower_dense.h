@@ -39,6 +39,12 @@ void dense_multiply(lower *L, const tile_job *t);
 /* Calls `body` with the start and the width of each tile of `n`: a loop over the full ones, then what is left. */
 void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id, int64_t, void *), void *ctx);
 
+/* lower_terms.c: where the schedule has several terms of a sum side by side.  Of a job with a packed B: columns [j0, j0 + cols)
+ * of b to where it is packed; its product, added to the tile; the tile's sums, `cols` a row as elsewhere. */
+void low_pack_terms(lower *L, matrix b, int64_t depth, const tile_job *to);
+void low_multiply_terms(lower *L, const tile_job *t, int64_t depth);
+kir_id low_sum_terms(lower *L, const tile_job *t);
+
 /* lower_block.c: tiles that lanes share, where the schedule gives them a depth. */
 /* `product`: what the tile holds in the end, the product, or the sum of the two. */
 void low_gemm_block(lower *L, gir_id product, int products, const factors *f, int64_t n);

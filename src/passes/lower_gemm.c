@@ -10,7 +10,8 @@
  * left it.
  *
  * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled up with zeros.  Every
- * worker packs for itself, all of B before its rows or a panel in each block. */
+ * worker packs for itself, all of B before its rows or a panel in each block.  Where there are few columns, several terms of
+ * a sum may be side by side (lower_terms.c). */
 #include "passes/lower_dense.h"
 
 typedef struct gemm {
@@ -73,10 +74,18 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
     low_close(L);
 }
 
+/* Elements of a row of the register tile. */
+static int64_t tile_stride(const lower *L, int64_t cols) { return low_stride(L, cols * L->sched.terms); }
+
 /* Columns [j0, j0 + cols) of B to the tile, from `at` on. */
 static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, kir_id at, kir_id j0, int64_t cols)
 {
-    int64_t stride = low_stride(L, cols);
+    int64_t stride = tile_stride(L, cols);
+    if (L->sched.terms > 1) {
+        tile_job to = {.b = {.tile = tile, .at = at}, .j0 = j0, .cols = cols, .stride = stride, .elem = g->elem};
+        low_pack_terms(L, f->b, f->depth, &to);
+        return;
+    }
     kir_id k = low_open_n(L, f->depth, KIR_SERIAL, KIR_NONE);
     kir_id row = dense_at(L, k, stride, at);
     if (stride != cols) {
@@ -91,13 +100,20 @@ static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, k
     low_close(L);
 }
 
-/* Full panels have no padding, so panel j0 begins at j0 * depth. */
+/* Elements of a packed panel that is `stride` wide, of all its terms. */
+static int64_t panel_size(const lower *L, int64_t depth, int64_t stride)
+{
+    return (depth + L->sched.terms - 1) / L->sched.terms * stride;
+}
+
+/* Full panels have no padding, so panel j0 begins at j0 times the terms, rounded up. */
 static void pack_before(lower *L, kir_id j0, int64_t cols, void *ctx)
 {
     gemm *g = ctx;
     for (int p = 0; p < g->products; p++) {
         const factors *f = &g->f[p];
-        pack_panel(L, g, f, f->packed, dense_at(L, j0, f->depth, low_iconst(L, 0)), j0, cols);
+        int64_t each = panel_size(L, f->depth, L->sched.terms);
+        pack_panel(L, g, f, f->packed, dense_at(L, j0, each, low_iconst(L, 0)), j0, cols);
     }
 }
 
@@ -109,15 +125,19 @@ static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
     }
     dense_zero(L, &t[0]);
     t[1].tile = t[0].tile;
-    for (int p = 0; p < g->products; p++) dense_multiply(L, &t[p]);
-    store_tile(L, g, t[0].tile, j0, t[0].cols);
+    for (int p = 0; p < g->products; p++)
+        if (L->sched.terms > 1)
+            low_multiply_terms(L, &t[p], g->f[p].depth);
+        else
+            dense_multiply(L, &t[p]);
+    store_tile(L, g, L->sched.terms > 1 ? low_sum_terms(L, &t[0]) : t[0].tile, j0, t[0].cols);
 }
 
 /* One product's part in the tiles of a panel. */
 static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, int64_t cols)
 {
     kir_id zero = low_iconst(L, 0);
-    tile_job t = {.a = f->a, .b = f->b, .j0 = j0, .cols = cols, .stride = low_stride(L, cols), .elem = g->elem};
+    tile_job t = {.a = f->a, .b = f->b, .j0 = j0, .cols = cols, .stride = tile_stride(L, cols), .elem = g->elem};
     t.lo = zero;
     t.hi = low_iconst(L, f->depth);
     if (L->sched.pack == LOW_PACK_NOT) return t;
@@ -125,9 +145,9 @@ static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, 
     t.padded = true;
     t.j0 = zero;
     if (f->packed) {
-        t.b.at = dense_at(L, j0, f->depth, zero);
+        t.b.at = dense_at(L, j0, panel_size(L, f->depth, L->sched.terms), zero);
     } else {
-        t.b.tile = kir_tile(L->k, low_at(L), g->elem, f->depth * t.stride);
+        t.b.tile = kir_tile(L->k, low_at(L), g->elem, panel_size(L, f->depth, t.stride));
         pack_panel(L, g, f, t.b.tile, zero, j0, cols);
     }
     return t;
@@ -244,9 +264,10 @@ void low_gemm(lower *L)
     L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
     L->launch.step = block;
     if (L->sched.pack == LOW_PACK_ALL) {
-        int64_t stride = g.n / cols * cols + (g.n % cols ? low_stride(L, g.n % cols) : 0);
-        if (g.n == cols) stride = low_stride(L, cols);
-        for (int p = 0; p < g.products; p++) g.f[p].packed = kir_tile(L->k, low_at(L), g.elem, g.f[p].depth * stride);
+        int64_t stride = g.n / cols * cols * L->sched.terms + (g.n % cols ? tile_stride(L, g.n % cols) : 0);
+        if (g.n == cols) stride = tile_stride(L, cols);
+        for (int p = 0; p < g.products; p++)
+            g.f[p].packed = kir_tile(L->k, low_at(L), g.elem, panel_size(L, g.f[p].depth, stride));
         dense_tiles(L, g.n, cols, pack_before, &g);
     }
     g.begin = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);

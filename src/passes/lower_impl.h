@@ -2,7 +2,7 @@
  * integers; lower_value.c: values as instructions; lower_map.c: elementwise ones;
  * lower_edges.c: passes over the edges of a row; lower_parts.c: over parts of rows of many edges;
  * lower_rows.c: ROWS and FLAT regions; lower_gemm.c, lower_inner.c: GEMM and
- * INNER regions, on lower_dense.c. */
+ * INNER regions, on lower_dense.c; lower_terms.c: GEMM of few columns. */
 #ifndef GN_PASSES_LOWER_IMPL_H
 #define GN_PASSES_LOWER_IMPL_H
 

@@ -154,7 +154,7 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
 {
     const gir_program *p = f->p;
     const gn_limits *limits = &opt->limits;
-    low_schedule s = {.row_block = 4096, .tile_max = 512, .tile_rows = 1, .tile_cols = 1, .edge_cost = 8};
+    low_schedule s = {.row_block = 4096, .tile_max = 512, .tile_rows = 1, .tile_cols = 1, .terms = 1, .edge_cost = 8};
     /* 512 on every machine there is: results depend on it */
     s.chunk_rows = limits->l1_bytes >= 4096 ? 512 : limits->l1_bytes > 8 ? limits->l1_bytes / 8 : 1;
     s.block_rows = s.chunk_rows;

@@ -45,18 +45,84 @@ static int64_t size_of(const gir_program *p, const region *r)
  * without gaps. */
 bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s)
 {
-    int64_t n = max(1, r->n), rest = n % s->tile_cols, size = size_of(p, r);
-    int64_t one = low_padded(&opt->limits, s->tile_cols), left = rest ? low_padded(&opt->limits, rest) : 0;
+    int64_t n = max(1, r->n), rest = n % s->tile_cols, size = size_of(p, r), terms = s->terms;
+    int64_t one = low_padded(&opt->limits, s->tile_cols * terms);
+    int64_t left = rest ? low_padded(&opt->limits, rest * terms) : 0;
     bool all = s->pack == LOW_PACK_ALL;
     if (s->pack == LOW_PACK_NOT) return true;
-    if (all && n > s->tile_cols && one != s->tile_cols) return false;
+    if (all && n > s->tile_cols && one != s->tile_cols * terms) return false;
     int64_t cols = all ? n / s->tile_cols * one + left : one;
-    double term = (double)(size * depth_of(p, r)), packed = term * (double)(all ? cols : one + left);
-    double tiles = (double)(size * ((s->tile_rows + 1) * (one + left) + sums_of(p, r) * n));
+    int64_t sums =
+        terms > 1 ? 3 : 1; /* halves of a tile's terms, quarters and so on, filled up, have tiles of their own */
+    double term = (double)(size * (depth_of(p, r) + 2 * (terms - 1))) / (double)terms;
+    double packed = term * (double)(all ? cols : one + left);
+    double tiles = (double)(size * ((s->tile_rows * sums + 1) * (one + left) + sums_of(p, r) * n));
     return term * (double)cols <= (double)LOW_PACK_BYTES && packed + tiles <= (double)LOW_STACK_BYTES;
 }
 
-/* A register tile: columns in up to four vectors, and as many rows as leave room for a row of B and one broadcast. */
+/* Rows of a register tile of so many vectors: as many as leave room for a row of B and one broadcast. */
+static int64_t rows_of(int64_t registers, int64_t vectors, int64_t most)
+{
+    return max(1, min(most, (registers - 4 - vectors) / vectors));
+}
+
+/* Vectors of a row of a register tile. */
+static int64_t vectors_of(const low_options *opt, const low_schedule *s)
+{
+    return ceil_div(s->tile_cols * s->terms, max(1, opt->limits.lanes));
+}
+
+/* So many terms fill a vector, and not more than a fourth of the registers with a row. */
+static bool have_terms(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s)
+{
+    gir_id product[] = {r->members.p[0], fu_second_product(p, r)};
+    if (s->terms & (s->terms - 1) || s->terms > opt->limits.lanes || s->pack == LOW_PACK_NOT) return false;
+    if (low_padded(&opt->limits, s->tile_cols * s->terms) < opt->limits.lanes) return false;
+    if (4 * vectors_of(opt, s) > opt->limits.vector_registers) return false;
+    if (opt->limits.shared_bytes || size_of(p, r) > 4) return false;
+    for (int k = 0; k < 2; k++)
+        if (product[k] && (gir_at(p, product[k])->attr.i[0] || terms_of(p, product[k]) < s->terms)) return false;
+    return true;
+}
+
+void low_fit_terms(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
+{
+    if (!have_terms(opt, p, r, s)) s->terms = 1;
+    if (s->terms > 1) s->tile_rows = rows_of(opt->limits.vector_registers, vectors_of(opt, s), s->tile_rows);
+}
+
+/* What one row of a product costs in cycles of a machine that makes two multiplications of vectors and two loads in each, with
+ * so many terms side by side.  At the end each level of sums is two shuffles and an addition a vector. */
+static double row_cost(int64_t cols, int64_t depth, int64_t lanes, int64_t rows, int64_t terms)
+{
+    double vectors = (double)ceil_div(cols * terms, lanes), loads = 1 + vectors / (double)rows, sums = 0;
+    for (int64_t n = terms / 2; n >= 1; n /= 2) sums += 2 * (double)ceil_div(cols * n, lanes);
+    return (vectors > loads ? vectors : loads) / 2 * (double)depth / (double)terms + sums;
+}
+
+/* Several terms of a sum side by side, where that is a twentieth less work: few columns leave lanes idle, and a load for each
+ * term of each row takes as long as multiplying.  Fewer rows than otherwise: the sums of one tile hide behind the next. */
+static void terms_at_once(low_schedule *s, const low_options *opt, int64_t lanes, const gir_program *p, const region *r)
+{
+    enum { ROWS = 12 };
+    int64_t cols = max(1, r->n), depth = depth_of(p, r);
+    double best = row_cost(cols, depth, lanes, s->tile_rows, 1);
+    if (!gn_is_on(opt->off, GN_DO_TERMS) || cols > s->tile_cols) return;
+    for (int64_t terms = 2; terms <= lanes; terms *= 2) {
+        low_schedule t = *s;
+        t.terms = terms;
+        t.tile_rows = ROWS;
+        low_fit_terms(opt, p, r, &t);
+        if (t.terms == 1 || !low_pack_fits(opt, p, r, &t)) continue;
+        double cost = row_cost(cols, depth, lanes, t.tile_rows, terms);
+        if (cost >= best * 0.95) continue;
+        t.block_rows = t.tile_rows;
+        best = cost;
+        *s = t;
+    }
+}
+
+/* A register tile: columns in up to four vectors. */
 static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t registers, const gir_program *p,
                  const region *r)
 {
@@ -65,7 +131,7 @@ static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t
     s->tile_cols = min(cols, 4 * lanes);
     int64_t vectors = ceil_div(s->tile_cols, lanes);
     int64_t most = depth < 64 ? 12 : 24; /* a short sum is over before more rows pay; and it compiles faster */
-    s->block_rows = s->tile_rows = max(1, min(most, (registers - 4 - vectors) / vectors));
+    s->block_rows = s->tile_rows = rows_of(registers, vectors, most);
     if (!gn_is_on(opt->off, GN_DO_PACK) || opt->limits.shared_bytes) return;
     /* Odd columns are filled up; several panels would lie apart, row by row. */
     bool panels = cols > s->tile_cols;
@@ -76,6 +142,7 @@ static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t
         s->pack = LOW_PACK_PANEL;
     if (s->pack == LOW_PACK_ALL && !low_pack_fits(opt, p, r, s)) s->pack = panels ? LOW_PACK_PANEL : LOW_PACK_NOT;
     if (!low_pack_fits(opt, p, r, s)) s->pack = LOW_PACK_NOT;
+    terms_at_once(s, opt, lanes, p, r);
     if (panels && s->pack != LOW_PACK_NOT)
         s->block_rows = s->tile_rows * max(1, min(BLOCK, opt->limits.l2_bytes / 4 / (size * depth)) / s->tile_rows);
 }

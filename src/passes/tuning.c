@@ -32,6 +32,7 @@ static void set(low_schedule *s, low_field f, int64_t value)
 {
     switch (f) {
     case LOW_FIELD_PACK: s->pack = (low_pack)value; break;
+    case LOW_FIELD_TERMS: s->terms = value; break;
     case LOW_FIELD_SWAP: s->swap = value != 0; break;
     case LOW_FIELD_ROW_BLOCK: s->row_block = value; break;
     case LOW_FIELD_CHUNK_ROWS: s->chunk_rows = value; break;
@@ -85,14 +86,19 @@ static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
 /* A register tile of few enough rows. */
 static void fit_tile(const low_options *opt, low_schedule *s)
 {
-    while (s->tile_rows > 1 && s->tile_rows * low_padded(&opt->limits, s->tile_cols) > LOW_TILE_ELEMS) s->tile_rows--;
+    while (s->tile_rows > 1 && s->tile_rows * low_padded(&opt->limits, s->tile_cols * s->terms) > LOW_TILE_ELEMS)
+        s->tile_rows--;
 }
 
 static void fit_gemm(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
 {
     s->tile_cols = min(s->tile_cols, r->n > 0 ? r->n : 1);
+    low_fit_terms(opt, p, r, s);
     fit_tile(opt, s);
-    if (opt->limits.shared_bytes || !low_pack_fits(opt, p, r, s)) s->pack = LOW_PACK_NOT;
+    if (opt->limits.shared_bytes || !low_pack_fits(opt, p, r, s)) {
+        s->pack = LOW_PACK_NOT;
+        s->terms = 1;
+    }
 }
 
 static void fit_inner(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)

@@ -25,6 +25,7 @@ enum { LOW_ROWS = 1 << RG_ROWS, LOW_FLAT = 1 << RG_FLAT, LOW_GEMM = 1 << RG_GEMM
     X(AHEAD, ahead, LOW_ROWS, 0, 256, "edges ahead of which gathered rows are prefetched")                             \
     X(SPLIT, split, LOW_ROWS, 0, 1, "rows of many edges are summed in parts")                                          \
     X(PACK, pack, LOW_GEMM, 0, 2, "where the right operand is packed: 0 not, 1 before all rows, 2 by panel")           \
+    X(TERMS, terms, LOW_GEMM, 1, 16, "terms of a sum that are side by side, where the right operand is packed")        \
     X(SWAP, swap, LOW_INNER, 0, 1, "lanes run over the left operand's columns")
 
 typedef enum low_field {

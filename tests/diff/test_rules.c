@@ -77,6 +77,22 @@ static const char *const rules[][2] = {
      " %25 = space_reduce %24 {red = 1}\n output \"p\" %23\n"},
     {"a sum of a narrow product's rows",
      "%21 = cos %4\n %22 = matmul %21, %9\n %23 = space_reduce %22\n output \"p\" %22\n"},
+/* lower_terms: as many terms as lanes, more, and some that are left over; operands that lie across */
+#define DEEP(n) "%21 = state \"u.any\" : f32[6, " n "]\n %22 = matmul %4, %21\n %23 = cos %22\n "
+    {"few columns and many terms", DEEP("32") "%24 = state \"t.any\" : f32[32, 7]\n %30 = matmul %23, %24\n"},
+    {"few columns, and a term left over", DEEP("33") "%24 = state \"t.any\" : f32[33, 7]\n %30 = matmul %23, %24\n"},
+    {"fewer columns, and terms left over", DEEP("35") "%24 = state \"t.any\" : f32[35, 3]\n %30 = matmul %23, %24\n"},
+    {"a column, and terms left over", DEEP("37") "%24 = state \"t.any\" : f32[37, 1]\n %30 = matmul %23, %24\n"},
+    {"few columns of a transposed matrix",
+     DEEP("39") "%24 = state \"t.any\" : f32[3, 39]\n %30 = matmul %23, %24 {tb = 1}\n"},
+    {"some vectors of columns", DEEP("70") "%24 = state \"t.any\" : f32[70, 40]\n %30 = matmul %23, %24\n"},
+    {"two products of few columns",
+     DEEP("33") "%24 = state \"t.any\" : f32[33, 5]\n %25 = matmul %23, %24\n %26 = sin %22\n"
+                " %27 = slice %26 {axis = 0, start = 2} : node f32[31]\n %28 = state \"v.any\" : f32[31, 5]\n"
+                " %29 = matmul %27, %28\n %31 = add %25, %29\n %32 = tanh %31\n"},
+    {"a sum of a product's rows of few columns",
+     DEEP("33") "%24 = state \"t.any\" : f32[33, 3]\n %25 = matmul %23, %24\n %26 = space_reduce %25\n"
+                " output \"p\" %25\n"},
     {"what edges have, with dropout, times a matrix",
      "%21 = const {value = 7} : i64[]\n %22 = random %21 {site = 1} : edge f32[6]\n"
      " %23 = const {value = 0.5} : edge f32[6]\n %24 = gt %22, %23\n %25 = const {value = 0} : edge f32[6]\n"

@@ -151,6 +151,13 @@ START_TEST(what_cannot_be_done)
     ck_assert_int_eq(tuned(RG_GEMM, 2, pack).pack, LOW_PACK_PANEL);
     pack[1].value = 250;
     ck_assert_int_eq(tuned(RG_GEMM, 2, pack).tile_cols, 40);
+    low_choice terms[] = {{NULL, LOW_FIELD_TERMS, 3}, {NULL, LOW_FIELD_TILE_COLS, 20}, {NULL, LOW_FIELD_PACK, 2}};
+    ck_assert_int_eq(tuned(RG_GEMM, 3, terms).terms, 1); /* no power of two */
+    terms[0].value = 2;
+    terms[2].value = LOW_PACK_NOT;
+    ck_assert_int_eq(tuned(RG_GEMM, 3, terms).terms, 1);
+    terms[2].value = LOW_PACK_ALL; /* panels of 40 lanes would be filled up */
+    ck_assert_int_eq(tuned(RG_GEMM, 3, terms).terms, 1);
     low_choice chunk[] = {{NULL, LOW_FIELD_CHUNK_ROWS, 100}, {NULL, LOW_FIELD_BLOCK_ROWS, 300}};
     ck_assert_int_eq(tuned(RG_INNER, 2, chunk).chunk_rows, 100);
     ck_assert_int_eq(tuned(RG_INNER, 2, chunk).block_rows, 100);
@@ -189,6 +196,36 @@ static low_schedule of_product(const low_options *o, const char *elem, int depth
     while (r->kind != RG_GEMM) r++;
     return low_schedule_default(o, z->f, r);
 }
+
+/* Where few columns leave lanes idle, several terms of a sum are side by side; not where they would fill no more of them, where a
+ * sum has no more terms, of doubles, and where that is left out. */
+START_TEST(terms_side_by_side)
+{
+    static const struct {
+        const char *cpu, *elem;
+        int depth, cols, terms;
+    } product[] = {
+        {"x86-64-v4", "f32", 64, 7, 2},    {"x86-64-v4", "f32", 64, 8, 2},  {"x86-64-v4", "f32", 16, 7, 2},
+        {"x86-64-v4", "f32", 64, 3, 4},    {"x86-64-v4", "f32", 64, 1, 16}, {"x86-64-v4", "f32", 64, 10, 4},
+        {"x86-64-v4", "f32", 256, 40, 2},  {"x86-64-v4", "f16", 64, 7, 2},  {"x86-64-v3", "f32", 64, 3, 2},
+        {"x86-64-v3", "f32", 64, 1, 8},    {"x86-64-v2", "f32", 64, 1, 4},  {"x86-64-v4", "f32", 64, 16, 1},
+        {"x86-64-v4", "f32", 64, 64, 1},   {"x86-64-v4", "f32", 64, 15, 1}, {"x86-64-v3", "f32", 64, 7, 1},
+        {"x86-64-v4", "f32", 1, 7, 1},     {"x86-64-v4", "f64", 64, 7, 1},  {"x86-64-v4", "f32", 256, 100, 1},
+        {"x86-64-v4", "f32", 12000, 7, 1}, /* too much to pack */
+    };
+    for (size_t k = 0; k < sizeof product / sizeof *product; k++) {
+        low_options o = {.limits = gn_cpu_limits(product[k].cpu), .index = GN_I32};
+        o.limits.l2_bytes = 1 << 20;
+        low_schedule s = of_product(&o, product[k].elem, product[k].depth, product[k].cols);
+        ck_assert_msg(s.terms == product[k].terms, "%s, %s, %d x %d: %lld terms, not %d", product[k].cpu,
+                      product[k].elem, product[k].depth, product[k].cols, (long long)s.terms, product[k].terms);
+        o.off = (gn_switches)1 << GN_DO_TERMS;
+        ck_assert_int_eq(of_product(&o, product[k].elem, product[k].depth, product[k].cols).terms, 1);
+        o = (low_options){.limits = gn_cuda_limits(), .index = GN_I32};
+        ck_assert_int_eq(of_product(&o, product[k].elem, product[k].depth, product[k].cols).terms, 1);
+    }
+}
+END_TEST
 
 /* Products of fragments where less precision is asked for; where they are not made the schedule says why. */
 START_TEST(fragments)
@@ -287,6 +324,7 @@ int main(void)
     tcase_add_test(t, products_of_any_width);
     tcase_add_test(t, what_cannot_be_done);
     tcase_add_test(t, blocks_of_lanes);
+    tcase_add_test(t, terms_side_by_side);
     tcase_add_test(t, fragments);
     tcase_add_test(t, later_choices_win_and_others_are_passed_over);
     tcase_add_test(t, keys_are_of_work);
