@@ -7,11 +7,6 @@
 #include <string.h>
 
 enum {
-    ATTRIBUTE_MULTIPROCESSORS = 16,
-    ATTRIBUTE_MAJOR = 75,
-    ATTRIBUTE_MINOR = 76,
-    ATTRIBUTE_COOPERATIVE = 95,
-    NON_BLOCKING = 1,
     STAGES = 2,
     STAGE_BYTES = 4 << 20,
 };
@@ -113,12 +108,15 @@ gn_status *gn_cuda_device_info(const gn_cuda_driver *d, int ordinal, gn_cuda_inf
                 n ? "" : " (see nvidia-smi and CUDA_VISIBLE_DEVICES)");
     GN_TRY(gn_cuda_error(d, d->cuDeviceGet(&device, ordinal), "finding the device"));
     GN_TRY(gn_cuda_error(d, d->cuDeviceGetName(out->name, (int)sizeof out->name - 1, device), "asking its name"));
-    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->major, ATTRIBUTE_MAJOR, device), "asking its capability"));
-    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->minor, ATTRIBUTE_MINOR, device), "asking its capability"));
-    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device),
+    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->major, GN_CUDA_ATTRIBUTE_MAJOR, device),
+                         "asking its capability"));
+    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->minor, GN_CUDA_ATTRIBUTE_MINOR, device),
+                         "asking its capability"));
+    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&out->multiprocessors, GN_CUDA_ATTRIBUTE_MULTIPROCESSORS, device),
                          "asking its size"));
     GN_TRY(gn_cuda_error(d, d->cuDeviceTotalMem_v2(&bytes, device), "asking its memory"));
-    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&together, ATTRIBUTE_COOPERATIVE, device), "asking its launches"));
+    GN_TRY(gn_cuda_error(d, d->cuDeviceGetAttribute(&together, GN_CUDA_ATTRIBUTE_COOPERATIVE, device),
+                         "asking its launches"));
     out->total_bytes = (int64_t)bytes;
     out->cooperative = together != 0;
     return NULL;
@@ -128,7 +126,7 @@ static gn_status *open_stream(gn_cuda_device *d)
 {
     const gn_cuda_driver *c = d->driver;
     GN_TRY(enter(d));
-    int result = c->cuStreamCreate(&d->stream, NON_BLOCKING);
+    int result = c->cuStreamCreate(&d->stream, GN_CUDA_STREAM_NON_BLOCKING);
     for (int k = 0; !result && k < 2; k++) result = c->cuEventCreate(&d->mark[k], 0);
     return leave(d, result, "making a stream");
 }
@@ -218,7 +216,7 @@ static int take_stage(gn_cuda_device *d, stage **out)
     int result = GN_CUDA_OK;
     if (!s->bytes) result = c->cuMemAllocHost_v2(&s->bytes, STAGE_BYTES);
     if (result) s->bytes = NULL;
-    if (!result && !s->done) result = c->cuEventCreate(&s->done, 0);
+    if (!result && !s->done) result = c->cuEventCreate(&s->done, GN_CUDA_EVENT_NO_TIMING);
     if (!result && s->busy) result = c->cuEventSynchronize(s->done);
     s->busy = false;
     *out = s;
@@ -368,25 +366,16 @@ struct gn_cuda_graph {
     void *exec;
 };
 
-enum { CAPTURE_THREAD_LOCAL = 1 };
-
 gn_status *gn_cuda_record_begin(gn_cuda_device *d)
 {
     GN_TRY(enter(d));
-    return leave(d, d->driver->cuStreamBeginCapture_v2(d->stream, CAPTURE_THREAD_LOCAL), "recording a graph");
+    return leave(d, d->driver->cuStreamBeginCapture_v2(d->stream, GN_CUDA_CAPTURE_THREAD_LOCAL), "recording a graph");
 }
-
-/* The driver says which node could not be updated; what it says is not needed, but it wants room for it. */
-typedef struct update_info {
-    int result;
-    void *node, *from;
-    uint64_t more[4];
-} update_info;
 
 static int instantiate(gn_cuda_device *d, void *recorded, gn_cuda_graph *g)
 {
     const gn_cuda_driver *c = d->driver;
-    update_info info = {0};
+    gn_cuda_update_info info = {0}; /* which node could not be updated: the driver wants room for it */
     if (g->exec) {
         int result = c->cuGraphExecUpdate_v2(g->exec, recorded, &info);
         if (result != GN_CUDA_GRAPH_UPDATE_FAILURE) return result;

@@ -13,6 +13,7 @@ static const char *const places[] = {
     "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
     "/usr/lib64/libcuda.so.1",
     "/usr/lib/wsl/lib/libcuda.so.1",
+    "/usr/local/nvidia/lib64/libcuda.so.1", /* where containers have the driver mounted */
     "/usr/local/cuda/compat/libcuda.so.1",
 };
 enum { PLACES = sizeof places / sizeof *places };

@@ -1,7 +1,8 @@
 /* Driver: libcuda by symbol table, found at run time; gnnc is built without a CUDA toolkit.
  *
  * Declarations follow the CUDA driver API reference (https://docs.nvidia.com/cuda/cuda-driver-api/), with handles as
- * pointers and results as integers.  Thread-safe once open. */
+ * pointers and results as integers; tests/shim/cuda_header.c compares them with NVIDIA's header where there is one.  Thread-safe
+ * once open. */
 #ifndef GN_RUNTIME_CUDA_DRIVER_H
 #define GN_RUNTIME_CUDA_DRIVER_H
 
@@ -11,6 +12,12 @@
 #include <stdint.h>
 
 typedef uint64_t gn_device_ptr;
+
+/* CUgraphExecUpdateResultInfo: which node could not be updated. */
+typedef struct gn_cuda_update_info {
+    int result;
+    void *node, *from;
+} gn_cuda_update_info;
 
 /* X(name, arguments): every function that is called; a driver that lacks one is refused. */
 #define GN_CUDA_DRIVER(X)                                                                                              \
@@ -41,7 +48,7 @@ typedef uint64_t gn_device_ptr;
     X(cuStreamBeginCapture_v2, (void *stream, int mode))                                                               \
     X(cuStreamEndCapture, (void *stream, void **graph))                                                                \
     X(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags))                               \
-    X(cuGraphExecUpdate_v2, (void *exec, void *graph, void *info))                                                     \
+    X(cuGraphExecUpdate_v2, (void *exec, void *graph, gn_cuda_update_info *info))                                      \
     X(cuGraphLaunch, (void *exec, void *stream))                                                                       \
     X(cuGraphDestroy, (void *graph))                                                                                   \
     X(cuGraphExecDestroy, (void *exec))                                                                                \
@@ -61,32 +68,43 @@ typedef uint64_t gn_device_ptr;
        unsigned block_z, unsigned shared_bytes, void *stream, void **arguments))                                       \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *function, int threads, size_t shared_bytes))
 
-/* Results that are told apart (CUresult). */
+/* X(name of ours, NVIDIA's, value): every result that is told apart, attribute and flag that is used. */
+#define GN_CUDA_CONSTANTS(X)                                                                                           \
+    X(OK, CUDA_SUCCESS, 0)                                                                                             \
+    X(OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, 2)                                                                      \
+    X(STUB_LIBRARY, CUDA_ERROR_STUB_LIBRARY, 34)                                                                       \
+    X(NO_DEVICE, CUDA_ERROR_NO_DEVICE, 100)                                                                            \
+    X(INVALID_IMAGE, CUDA_ERROR_INVALID_IMAGE, 200)                                                                    \
+    X(NO_BINARY, CUDA_ERROR_NO_BINARY_FOR_GPU, 209)                                                                    \
+    X(ECC, CUDA_ERROR_ECC_UNCORRECTABLE, 214)                                                                          \
+    X(CONTAINED, CUDA_ERROR_CONTAINED, 226)                                                                            \
+    X(ILLEGAL_ADDRESS, CUDA_ERROR_ILLEGAL_ADDRESS, 700)                                                                \
+    X(LAUNCH_TIMEOUT, CUDA_ERROR_LAUNCH_TIMEOUT, 702)                                                                  \
+    X(CONTEXT_IS_DESTROYED, CUDA_ERROR_CONTEXT_IS_DESTROYED, 709)                                                      \
+    X(ASSERT, CUDA_ERROR_ASSERT, 710)                                                                                  \
+    X(STACK_ERROR, CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                                                               \
+    X(ILLEGAL_INSTRUCTION, CUDA_ERROR_ILLEGAL_INSTRUCTION, 715)                                                        \
+    X(MISALIGNED_ADDRESS, CUDA_ERROR_MISALIGNED_ADDRESS, 716)                                                          \
+    X(INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_ADDRESS_SPACE, 717)                                                    \
+    X(INVALID_PC, CUDA_ERROR_INVALID_PC, 718)                                                                          \
+    X(LAUNCH_FAILED, CUDA_ERROR_LAUNCH_FAILED, 719)                                                                    \
+    X(TENSOR_MEMORY_LEAK, CUDA_ERROR_TENSOR_MEMORY_LEAK, 721)                                                          \
+    X(DRIVER_MISMATCH, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                                                         \
+    X(MPS_CLIENT_TERMINATED, CUDA_ERROR_MPS_CLIENT_TERMINATED, 810)                                                    \
+    X(CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, 901)                                                 \
+    X(GRAPH_UPDATE_FAILURE, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, 910)                                                 \
+    X(EXTERNAL_DEVICE, CUDA_ERROR_EXTERNAL_DEVICE, 911)                                                                \
+    X(ATTRIBUTE_MULTIPROCESSORS, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 16)                                         \
+    X(ATTRIBUTE_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 75)                                               \
+    X(ATTRIBUTE_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 76)                                               \
+    X(ATTRIBUTE_COOPERATIVE, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 95)                                               \
+    X(STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING, 1)                                                                  \
+    X(EVENT_NO_TIMING, CU_EVENT_DISABLE_TIMING, 2)                                                                     \
+    X(CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)
 enum {
-    GN_CUDA_OK = 0,
-    GN_CUDA_OUT_OF_MEMORY = 2,
-    GN_CUDA_STUB_LIBRARY = 34,
-    GN_CUDA_NO_DEVICE = 100,
-    GN_CUDA_INVALID_IMAGE = 200,
-    GN_CUDA_NO_BINARY = 209,
-    GN_CUDA_ECC = 214,
-    GN_CUDA_CONTAINED = 226,
-    GN_CUDA_ILLEGAL_ADDRESS = 700,
-    GN_CUDA_LAUNCH_TIMEOUT = 702,
-    GN_CUDA_CONTEXT_IS_DESTROYED = 709,
-    GN_CUDA_ASSERT = 710,
-    GN_CUDA_STACK_ERROR = 714,
-    GN_CUDA_ILLEGAL_INSTRUCTION = 715,
-    GN_CUDA_MISALIGNED_ADDRESS = 716,
-    GN_CUDA_INVALID_ADDRESS_SPACE = 717,
-    GN_CUDA_INVALID_PC = 718,
-    GN_CUDA_LAUNCH_FAILED = 719,
-    GN_CUDA_TENSOR_MEMORY_LEAK = 721,
-    GN_CUDA_DRIVER_MISMATCH = 803,
-    GN_CUDA_MPS_CLIENT_TERMINATED = 810,
-    GN_CUDA_CAPTURE_INVALIDATED = 901,
-    GN_CUDA_GRAPH_UPDATE_FAILURE = 910,
-    GN_CUDA_EXTERNAL_DEVICE = 911,
+#define X(ours, nvidia, value) GN_CUDA_##ours = (value),
+    GN_CUDA_CONSTANTS(X)
+#undef X
 };
 
 typedef struct gn_cuda_driver {
