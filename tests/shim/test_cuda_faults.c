@@ -422,6 +422,24 @@ END_TEST
 START_TEST(in_pairs) { check(pairs, &of_pairs[_i]); }
 END_TEST
 
+/* What is written over another buffer, wholly or in part. */
+START_TEST(overlap)
+{
+    static float memory[2 * ROWS * 40 + 4], sums[ROWS];
+    static const int beside[] = {0, 4, ROWS * 40 - 4, ROWS * 40};
+    const kir_kernel *k = verified(turned);
+    const int64_t n = ROWS;
+    cuda_host *h;
+    void *buffers[] = {memory, memory + beside[_i], sums};
+    succeeded(cuda_host_compile(1, &k, &h), turned);
+    gn_status *s = cuda_host_launch(h, 0, buffers, NULL, &n, n, CUDA_UP, 1);
+    ck_assert_msg(beside[_i] == ROWS * 40 ? !s : s && strstr(gn_status_message(s), "overlaps buffer 0"), "%s",
+                  gn_status_message(s));
+    gn_status_free(s);
+    cuda_host_free(h);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("faults");
@@ -431,5 +449,6 @@ int main(void)
     tcase_add_loop_test(c, in_blocks, 0, sizeof of_block / sizeof *of_block);
     tcase_add_loop_test(c, in_fragments, 0, sizeof of_fragments / sizeof *of_fragments);
     tcase_add_loop_test(c, in_pairs, 0, sizeof of_pairs / sizeof *of_pairs);
+    tcase_add_loop_test(c, overlap, 0, 4);
     return run_tests(c, "CUDA shim");
 }

@@ -7,6 +7,7 @@
  *     lane that has ended; shuffles read from lanes of the mask
  *   - shared memory is as large as the launch says, is filled with NaNs before each block, and what lies around it stays
  *   - vectors of 16 bytes lie at addresses that they may
+ *   - what a kernel writes overlaps none of its other buffers, which are __restrict__
  * Threads run in ascending, descending or in a seeded order: a kernel that lacks a barrier gives other figures in one of them.
  * Not modelled: weak memory, several warps at once, contention.
  *
