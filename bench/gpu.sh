@@ -1,94 +1,248 @@
 #!/bin/bash
-# Everything that only a GPU can show: the suites on the device, compute-sanitizer on some of it, and the race.
+# Everything that only a GPU can show.  Each part ends by itself: no step goes on after $LIMIT seconds, a step that hangs is ended,
+# and the next one begins whatever came of it.
 #
-#   bench/gpu.sh build [DIR]      here: programs without LLVM for a machine that may lack compilers and libraries (build-gpu)
-#   bench/gpu.sh test [DIR]       there: doctor, suites, compute-sanitizer        how long they take on a GPU is not known
-#   bench/gpu.sh race [DIR]       there: against PyTorch Geometric                about 8 minutes
+#   bench/gpu.sh build [DIR]      here: programs without LLVM for a machine that may lack compilers and libraries (build-gpu, 7 MB);
+#                                 with build/gnnc, which has LLVM, also the losses that a CPU gives
+#   bench/gpu.sh first [DIR]      there: driver, compiler, tensor cores, and one small model in every way of running; a minute
+#   bench/gpu.sh test [DIR]       there: that, all suites side by side, whole trainings
+#   bench/gpu.sh sanitize [DIR]   there: compute-sanitizer's four tools
+#   bench/gpu.sh time [DIR]       there: modes against modes, products by kernels and by cuBLASLt
+#   bench/gpu.sh race [DIR]       there: against PyTorch Geometric
 #
-# Results go to $OUT (default DIR/results). PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device
-# (default: cuda:0), PRECISION what race asks of gnnc and PyTorch alike: highest (the default), high (TF32) or medium
-# (BF16 for gnnc, which PyTorch has as TF32).
+# $OUT (default DIR/results) gets PART.txt, a line a step as it ends, and PART.tgz, what the steps said; both are there from the first
+# step on.  PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device (default: cuda:0), LIMIT seconds
+# (default: 560), JOBS how many suites run side by side (default: half of the processors), PRECISION what race asks of gnnc and
+# PyTorch alike: highest (the default), high (TF32) or medium (BF16 for gnnc, which PyTorch has as TF32).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 what=${1:-} dir=${2:-build-gpu}
-out=${OUT:-$dir/results} device=${DEVICE:-cuda:0} python=${PYTHON:-python3}
-suites="test_cuda_ops test_cuda_loops test_cuda_forward test_cuda_gradient test_cuda_fragments test_cuda_products test_cuda_conform \
-    test_cuda_session"
+out=${OUT:-$dir/results} device=${DEVICE:-cuda:0} python=${PYTHON:-python3} limit=${LIMIT:-560}
+jobs=${JOBS:-$((($(nproc) + 1) / 2))}
+suites="test_cuda_gradient test_cuda_forward test_cuda_conform test_cuda_products test_cuda_session test_cuda_ops test_cuda_loops \
+    test_cuda_fragments"
+models="gcn gat sage gin"
 cora=synthetic:nodes=2708,edges=10556,features=1433,classes=7 # its shape
 wide=synthetic:nodes=20000,edges=100000,features=500,classes=40
-failed=0
 
-run() { # run <name> <command>...: its output in a file, its last lines here
-    local name=$1 begin=$SECONDS
-    shift
-    if "$@" > "$out/$name.txt" 2>&1; then
-        echo "passed  $name ($((SECONDS - begin)) s)"
+build() {
+    local make=$dir-make
+    cmake -S . -B "$make" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGNNC_LLVM=OFF || exit 1
+    # shellcheck disable=SC2086
+    cmake --build "$make" --target gnnc bench_dump $suites || exit 1
+    mkdir -p "$dir/tests" "$dir/lib" "$dir/expected"
+    cp "$make/gnnc" "$make/bench_dump" "$dir/"
+    for t in $suites; do cp "$make/tests/$t" "$dir/tests/"; done
+    ldd "$dir/tests/test_cuda_ops" | awk '/libsubunit/ {print $3}' | xargs -r cp -Lt "$dir/lib" # what Check wants
+    strip "$dir/gnnc" "$dir/bench_dump" "$dir"/tests/test_cuda_*
+    for m in $models; do
+        rm -f "$dir/expected/$m"
+        [ -x build/gnnc ] && build/gnnc train "samples/$m.gnn" --epochs 5 --json -q 2> /dev/null | loss > "$dir/expected/$m"
+    done
+    [ -s "$dir/expected/gcn" ] || echo "no losses of a CPU to compare with: build/gnnc has no LLVM, or is not there"
+    du -sh "$dir"
+}
+
+# Steps ------------------------------------------------------------------------------------------------------------------
+
+begin() {
+    logs=$(mktemp -d)
+    mkdir -p "$out"
+    : > "$out/$what.txt"
+    trap 'pack; rm -rf "$logs"' EXIT
+    trap 'exit 143' TERM INT
+    export LD_LIBRARY_PATH="$PWD/$dir/lib:${LD_LIBRARY_PATH:-}" GNNC_SOURCE_DIR="$PWD" GNNC_CACHE_DIR="$logs/.cache"
+    export CK_MAX_MSG_SIZE=1048576 # Check ends where a message is longer, and a random program that fails is
+    VIRTUAL_ENV=${VIRTUAL_ENV:-$("$python" -c 'import sys; print(sys.prefix)' 2> /dev/null)} # its wheels have NVRTC and cuBLASLt
+    export VIRTUAL_ENV
+}
+
+pack() { tar -C "$logs" --exclude=.cache -czf "$out/$what.tgz.new" . && mv "$out/$what.tgz.new" "$out/$what.tgz"; }
+
+say() { echo "$*" | tee -a "$out/$what.txt"; }
+
+step() { # step <name> <seconds> <command>...: what it says in a file, a line here; its last words where it fails
+    local name=$1 most=$2 began=$SECONDS left=$((limit - SECONDS)) status
+    shift 2
+    if [ $left -lt 5 ]; then
+        say "left out  $name: the time is over"
+        return 1
+    fi
+    timeout -k 5 $((most < left ? most : left)) "$@" < /dev/null > "$logs/$name.txt" 2>&1
+    status=$?
+    if [ $status = 0 ]; then
+        say "passed    $name ($((SECONDS - began)) s)"
     else
-        echo "FAILED  $name ($((SECONDS - begin)) s): $(tail -n 3 "$out/$name.txt" | tr '\n' ' ')"
-        failed=1
+        local why="status $status"
+        [ $status = 124 ] || [ $status = 137 ] && why="ended after $((SECONDS - began)) s"
+        say "FAILED    $name ($why): $(grep -v '^ *$' "$logs/$name.txt" | tail -n 3 | cut -c 1-300 | tr '\n' ' ')"
+    fi
+    return $status
+}
+
+# A step that runs models.  Where it fails again with a wait after each launch, which names the launch that failed, and under
+# compute-sanitizer: two steps, since the others are likely to fail alike.  After three that hung no more begin.
+looked=0 hung=0
+model() { # model <name> <arguments of gnnc>...
+    local name=$1
+    shift
+    if [ $hung -ge 3 ]; then
+        say "left out  $name: three have hung"
+        return 1
+    fi
+    step "$name" 40 "$dir/gnnc" "$@" --device "$device" && return 0
+    grep -q "^FAILED    $name (ended" "$out/$what.txt" && hung=$((hung + 1))
+    looked=$((looked + 1))
+    [ $looked -gt 2 ] && return 1
+    step "$name-waiting" 60 env CUDA_LAUNCH_BLOCKING=1 "$dir/gnnc" "$@" --device "$device"
+    command -v compute-sanitizer > /dev/null &&
+        step "$name-memcheck" 60 compute-sanitizer --tool memcheck --error-exitcode 9 "$dir/gnnc" "$@" --device "$device"
+    return 1
+}
+
+loss() { sed -n 's/^ *"loss": \([-+0-9.e]*\),*$/\1/p' "$@" 2> /dev/null | head -n 1; } # [file]
+
+# The losses of two logs: alike to the last digit, or to one in a thousand.
+same() { # same <name> <a file of a loss> <a file of a loss> <part by which they may differ>
+    if [ ! -s "$2" ] || [ ! -s "$3" ]; then
+        say "left out  $1: there are no losses"
+    elif awk -v a="$(cat "$2")" -v b="$(cat "$3")" -v most="$4" \
+        'BEGIN { d = a > b ? a - b : b - a; exit !(a > 0 && d <= most * a) }'; then
+        say "passed    $1: $(cat "$2")"
+    else
+        say "FAILED    $1: $(cat "$2") and $(cat "$3")"
     fi
 }
 
-build() {
-    cmake -S . -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DGNNC_LLVM=OFF -DGNNC_TESTS_REQUIRED=ON || exit 1
-    # shellcheck disable=SC2086
-    cmake --build "$dir" --target gnnc bench_dump $suites || exit 1
-    mkdir -p "$dir/lib" # Check's own library is linked in; what that wants is taken along
-    ldd "$dir/tests/test_cuda_ops" | awk '/libsubunit/ {print $3}' | xargs -r cp -Lt "$dir/lib"
-    strip "$dir/gnnc" "$dir/bench_dump" "$dir"/tests/test_cuda_*
-    du -ch "$dir/gnnc" "$dir"/tests/test_cuda_* | tail -1
+# A suite on the device, in one process, which has the device once; the file .tap has a line a test as it ends, so the last one
+# says where it hung.
+suite() { # suite <test> <seconds>
+    step "$1" "$2" env GNNC_TEST_DEVICE="$device" GNNC_CACHE=0 GNNC_RANDOM_TRIES=20 CK_FORK=no \
+        CK_TAP_LOG_FILE_NAME="$logs/$1.tap" "$dir/tests/$1"
 }
 
-suite() { # a suite on the device
-    env GNNC_TEST_DEVICE="$device" GNNC_SOURCE_DIR="$PWD" GNNC_CACHE=0 LD_LIBRARY_PATH="$dir/lib:${LD_LIBRARY_PATH:-}" "$@"
+# One that failed again, each test in a process of its own: after an error that ends the device's work the others still say what they
+# have to say.
+again() {
+    step "$1-apart" 240 env GNNC_TEST_DEVICE="$device" GNNC_CACHE=0 GNNC_RANDOM_TRIES=0 CK_FORK=yes \
+        CK_TAP_LOG_FILE_NAME="$logs/$1-apart.tap" "$dir/tests/$1"
+}
+
+side_by_side() { # side_by_side <function> <names>...
+    local f=$1
+    shift
+    for name in "$@"; do
+        while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+        "$f" "$name" 400 &
+    done
+    wait
+    pack
+}
+
+# Parts ------------------------------------------------------------------------------------------------------------------
+
+facts() {
+    nvidia-smi
+    uname -a
+    ldd --version | head -n 1
+    ldd "$dir/gnnc"
+    nvcc --version
+    compute-sanitizer --version
+    "$python" -c 'import torch; print("torch", torch.__version__, torch.cuda.is_available())'
+    "$python" -c 'import torch_geometric; print("torch_geometric", torch_geometric.__version__)'
+    return 0
+}
+
+first() {
+    export -f facts
+    export dir python
+    step facts 60 bash -c facts
+    step doctor 30 "$dir/gnnc" doctor && cat "$logs/doctor.txt"
+    step compile 60 "$dir/gnnc" samples/gcn.gnn --device "$device"
+    pack
+    suite test_cuda_fragments 60
+    for m in $models; do
+        model "$m-launches" train "samples/$m.gnn" --epochs 5 --json
+        model "$m-graph" train "samples/$m.gnn" --epochs 5 --json -O reduce-overhead --without one-kernel
+        model "$m-one-kernel" train "samples/$m.gnn" --epochs 5 --json -O reduce-overhead
+        model "$m-library" train "samples/$m.gnn" --epochs 5 --json --products library
+        for way in launches graph one-kernel library; do loss "$logs/$m-$way.txt" > "$logs/$m-$way.loss"; done
+        for way in graph one-kernel; do same "$m: launches and $way" "$logs/$m-launches.loss" "$logs/$m-$way.loss" 0; done
+        same "$m: kernels and cuBLASLt" "$logs/$m-launches.loss" "$logs/$m-library.loss" 0.001
+        [ -s "$dir/expected/$m" ] && same "$m: as on a CPU" "$logs/$m-launches.loss" "$dir/expected/$m" 0.001
+        pack
+    done
 }
 
 tests() {
-    mkdir -p "$out"
-    "$dir/gnnc" doctor | tee "$out/doctor.txt"
-    nvidia-smi > "$out/nvidia-smi.txt" 2>&1
-    for t in $suites; do run "$t" suite timeout 240 "$dir/tests/$t"; done
-    for m in gcn gat sage gin; do
-        for mode in default reduce-overhead; do
-            run "train-$m-$mode" "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O $mode --json
-        done
+    first
+    # shellcheck disable=SC2086
+    side_by_side suite ${suites% *}
+    for t in $suites; do grep -q "^FAILED    $t " "$out/$what.txt" && echo "$t"; done > "$logs/failed-suites"
+    # shellcheck disable=SC2046
+    side_by_side again $(cat "$logs/failed-suites")
+    for m in $models; do
+        for mode in default reduce-overhead; do model "train-$m-$mode" train "samples/$m.gnn" -O $mode --json; done
         for precision in high medium; do
-            run "train-$m-$precision" "$dir/gnnc" train "samples/$m.gnn" --device "$device" --matmul-precision $precision --json
+            model "train-$m-$precision" train "samples/$m.gnn" --matmul-precision $precision --json
         done
-        for way in one-kernel launches; do # is the rule right that says which pays?
-            run "bench-$m-$way" "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes reduce-overhead --data "$cora" -o "$out/bench-$m-$way" \
-                $([ $way = launches ] && echo --without one-kernel)
-        done
-        for way in kernel library; do # products of matrices by kernels and by cuBLASLt
-            run "bench-$m-products-$way" "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes default,reduce-overhead --data "$wide" -D hidden=128 \
-                --without one-kernel --products $way -o "$out/bench-$m-products-$way"
-        done
-        run "products-$m" "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O max-autotune --data "$wide" -D hidden=128 --epochs 20 -v # and each, timed
     done
-    command -v compute-sanitizer > /dev/null || { echo "no compute-sanitizer: left out"; return; }
-    for tool in memcheck racecheck synccheck initcheck; do
-        for m in gcn gat; do
-            run "$tool-$m" timeout 120 compute-sanitizer --tool $tool --error-exitcode 9 "$dir/gnnc" train "samples/$m.gnn" \
-                --device "$device" --epochs 3 -q
-        done
-        run "$tool-one-kernel" timeout 120 compute-sanitizer --tool $tool --error-exitcode 9 "$dir/gnnc" train samples/gcn.gnn \
-            --device "$device" -O reduce-overhead --epochs 3 -q
+}
+
+checked() { # checked <tool>-<model>-<mode>
+    local tool=${1%%-*} m=${1#*-}
+    step "$1" 150 compute-sanitizer --tool "$tool" --error-exitcode 9 "$dir/gnnc" train "samples/${m%%-*}.gnn" --device "$device" \
+        -O "${m#*-}" --epochs 2 -q
+}
+
+sanitize() {
+    command -v compute-sanitizer > /dev/null || { say "left out  compute-sanitizer: there is none"; return; }
+    for m in gcn-default gat-default gcn-reduce-overhead gat-reduce-overhead; do
+        side_by_side checked memcheck-$m racecheck-$m synccheck-$m initcheck-$m
+    done
+}
+
+times() {
+    local b="--json --timeout 60 --warmup 3 -q"
+    for m in $models; do
+        # shellcheck disable=SC2086
+        {
+            # is the rule right that says which pays?
+            step "bench-$m-one-kernel" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes reduce-overhead --data "$cora" $b \
+                -o "$logs/bench-$m-one-kernel"
+            step "bench-$m-launches" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes default,reduce-overhead --data "$cora" $b \
+                -o "$logs/bench-$m-launches" --without one-kernel
+            for way in kernel library; do
+                step "bench-$m-products-$way" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes default,reduce-overhead \
+                    --data "$wide" -D hidden=128 $b --without one-kernel --products $way -o "$logs/bench-$m-products-$way"
+            done
+            step "launches-$m" 60 "$dir/gnnc" explain "samples/$m.gnn" --device "$device" --data "$wide" -D hidden=128 # each, timed
+            step "products-$m" 60 "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O max-autotune --data "$wide" -D hidden=128 \
+                --epochs 20 -v
+        }
+        pack
     done
 }
 
 race() {
-    mkdir -p "$out"
-    "$python" bench/race --gnnc "$dir/gnnc" --device "$device" --pyg-python "$(command -v "$python")" --out "$out/race${PRECISION:+-$PRECISION}" \
-        --rounds 3 --block 0.5 --minutes "${MINUTES:-8}" --timeout 200 \
+    local answer=150
+    # shellcheck disable=SC2086
+    step race "$limit" "$python" bench/race --gnnc "$dir/gnnc" --device "$device" --pyg-python "$(command -v "$python")" \
+        --out "$out/race${PRECISION:+-$PRECISION}" --rounds 3 --block 0.5 --minutes $(((limit - answer) / 60)) --timeout $answer \
         --matmul-precision "${PRECISION:-highest}" \
         --peers "${PEERS:-pyg,compile:default:auto,compile:reduce-overhead:auto,compile:max-autotune:auto}" \
-        ${BENCH_DATA:+--data-root "$BENCH_DATA"} ${WORKLOADS:-pubmed-gcn-train pubmed-gat-train arxiv-gcn-infer arxiv-gcn-train arxiv-sage-train arxiv-gat-train} || failed=1
+        ${BENCH_DATA:+--data-root "$BENCH_DATA"} ${WORKLOADS:-pubmed-gcn-train pubmed-gat-train arxiv-gcn-infer arxiv-gcn-train arxiv-sage-train arxiv-gat-train}
+    tail -n 40 "$logs/race.txt"
 }
 
 case $what in
-    build) build ;;
-    test) tests ;;
-    race) race ;;
-    *) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    build) build; exit ;;
+    first | test | sanitize | time | race) begin ;;
+    *) sed -n '2,19s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
-exit $failed
+case $what in
+    test) tests ;;
+    time) times ;;
+    *) $what ;;
+esac
+! grep -q '^FAILED' "$out/$what.txt"
