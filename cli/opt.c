@@ -83,6 +83,7 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
     o.sparse = sparse;
     o.fixed = fixed;
     GN_TRY(gn_cli_without(cli, &o.without));
+    GN_TRY(gn_storage_by_name(cli->opt.gathers, &o.gathers));
     o.eager = cli->opt.mode && !strcmp(cli->opt.mode, "eager");
     *out = o;
     return NULL;

@@ -3,6 +3,7 @@
 #include "driver/jit.h"
 #include "driver/mode.h"
 #include "ir/precision.h"
+#include "ir/storage.h"
 #include "runtime/reorder.h"
 
 enum {
@@ -51,6 +52,11 @@ static const char *const products[] = {
     GN_PRODUCT_WAYS(X)
 #undef X
         NULL};
+static const char *const storages[] = {
+#define X(id, name) name,
+    GN_STORAGES(X)
+#undef X
+        NULL};
 static const char *const units[] = {"step", "eval", NULL};
 static const char *const cpus[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
@@ -96,6 +102,10 @@ static const gn_option options[] = {
      "in the "
      "first\nrun); default: timed where the mode searches, else kernel",
      products},
+    {"gather-storage", 0, GN_OPTION_CHOICE, AT(gathers), MODEL | BENCH | GN_COMMAND_opt, "TYPE",
+     "how what edges read of nodes lies in memory: float32 (the\ndefault) or bfloat16: rounded, half the bytes; sums "
+     "stay float32",
+     storages},
     {"what", 0, GN_OPTION_CHOICE, AT(what), GN_COMMAND_explain | GN_COMMAND_tune | BENCH, "PROGRAM",
      "step (a training step; the default where there are labels)\nor eval (the forward pass alone)", units},
     {"passes", 0, GN_OPTION_STRING, AT(passes), GN_COMMAND_opt, "NAMES",

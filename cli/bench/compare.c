@@ -79,16 +79,16 @@ static void gains(gn_cell *c)
 /* NaN stands for what was not measured; what was measured and is no number is infinitely far. */
 static void judge(gn_bench *b, gn_cell *c)
 {
-    const char *what = c->logits_diff > GN_BENCH_TOLERANCE ? "outputs"
-                       : c->loss_diff > GN_BENCH_TOLERANCE ? "losses of the first two training steps"
-                                                           : NULL;
+    const char *what = c->logits_diff > b->tolerance ? "outputs"
+                       : c->loss_diff > b->tolerance ? "losses of the first two training steps"
+                                                     : NULL;
     if (!what) return;
     c->end = GN_CELL_DISAGREES;
     c->reason = gn_arena_printf(b->arena, "%s differ from those of %s by %s, more than %g", what, c->baseline->mode,
                                 isinf(fmax(c->logits_diff, c->loss_diff))
                                     ? "more than any number"
                                     : gn_text_number(b->arena, fmax(c->logits_diff, c->loss_diff)),
-                                GN_BENCH_TOLERANCE);
+                                b->tolerance);
 }
 
 static const gn_cell *baseline_of(const gn_bench *b, const gn_cell *c)

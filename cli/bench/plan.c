@@ -103,6 +103,7 @@ static gn_status *common_key(const gn_bench *b, gn_buf *key)
     if (o->device && strcmp(o->device, "cpu") != 0) add_text(key, "device", o->device);
     if (o->precision && strcmp(o->precision, "highest") != 0) add_text(key, "matmul-precision", o->precision);
     if (o->products) add_text(key, "products", o->products);
+    if (o->gathers && strcmp(o->gathers, "float32") != 0) add_text(key, "gather-storage", o->gathers);
     add_text(key, "weights", o->weights);
     if (o->weights) add_file(key, "weights", o->weights);
     gn_buf_printf(key, "split %" PRId64 "\nseed %" PRId64 "\n", o->split, o->seed);

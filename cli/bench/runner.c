@@ -98,6 +98,7 @@ static void add_settings(command *m, const runner *r, const gn_cell *c)
     add_option(m, "device", o->device);
     add_option(m, "matmul-precision", o->precision);
     add_option(m, "products", o->products);
+    add_option(m, "gather-storage", o->gathers);
     add_option(m, "weights", o->weights);
     if (o->tune_budget >= 0) add_option(m, "tune-budget", gn_arena_printf(r->b->arena, "%.9g", o->tune_budget));
     add_count(m, "split", o->split);

@@ -87,7 +87,7 @@ void gn_write_config(gn_bench *b, FILE *to)
     gn_json_int(&j, "repeat", b->repeat);
     gn_json_int(&j, "epochs", b->epochs);
     gn_json_int(&j, "timeout_s", b->timeout_s);
-    gn_json_double(&j, "tolerance", GN_BENCH_TOLERANCE);
+    gn_json_double(&j, "tolerance", b->tolerance);
     gn_json_end(&j);
     list_json(&j, "define", &b->cli->opt.defines);
     list_json(&j, "without", &b->cli->opt.without);
@@ -95,6 +95,7 @@ void gn_write_config(gn_bench *b, FILE *to)
     gn_json_string(&j, "device", b->cli->opt.device ? b->cli->opt.device : "cpu");
     gn_json_string(&j, "matmul_precision", b->cli->opt.precision ? b->cli->opt.precision : "highest");
     gn_json_string(&j, "products", b->cli->opt.products);
+    gn_json_string(&j, "gather_storage", b->cli->opt.gathers);
     gn_json_object(&j, "machine");
     gn_json_string(&j, "cpu", b->cpu);
     gn_json_int(&j, "cores", b->cores);

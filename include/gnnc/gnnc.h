@@ -292,6 +292,11 @@ typedef struct gnnc_compile_options {
      * program of its own, but no recompilation; where the stance is run-what-is-compiled, the program that is there does.  All
      * rows are computed in mode eager and with buckets, too: "needed" is GNNC_ERROR_USAGE there. */
     const char *rows;
+
+    /* How rows of 16 numbers and more that edges read of nodes lie in memory: "float32" (NULL), or "bfloat16": rounded to that,
+     * half the bytes, which is what a sum over edges of a large graph waits for.  All arithmetic stays float32, and so do weights,
+     * gradients of weights and the optimizer's moments; gradients are of the model as it is written.  In every mode, on a CPU and on a GPU. */
+    const char *gather_storage;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there.

@@ -163,6 +163,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
     GN_TRY(read_rows(e, o));
     GN_TRY(read_tuning(e, o));
     GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));
+    GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);
         *hint = (low_hint){.name = "g", .n_src = o->expect_nodes, .n_dst = o->expect_nodes, .n_edge = o->expect_edges};

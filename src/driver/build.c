@@ -48,6 +48,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.nodes = z->opt.n_hints ? z->opt.hints[0].n_dst : 0;
     bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(off, GN_DO_SPARSE);
     o.pass.n_sparse = sparse_on && z->opt.sparse;
+    o.pass.gathers = z->opt.gathers;
     o.pass.limit = z->opt.pass_limit;
     o.pass.eager = eager;
     o.pass.verify = true;

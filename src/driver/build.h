@@ -58,6 +58,7 @@ typedef struct gn_build_options {
     const gn_limits *limits;           /* that schedules are made for; NULL: those of cpu */
     gn_precision precision;            /* of products of matrices; a CPU has one alone */
     gn_products products;              /* who makes them on a device */
+    gn_storage gathers;                /* of what edges read of nodes */
     int pass_limit;                    /* -1: all */
     gn_loss_rows train_rows, val_rows; /* of the training loss and of the validation loss */
     int threads;                       /* that compile; 0: as many as there are processors */

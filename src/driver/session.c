@@ -103,6 +103,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .limits = s->opt.limits,
                           .precision = s->opt.precision,
                           .products = s->opt.products,
+                          .gathers = s->opt.gathers,
                           .objects = s->opt.objects,
                           .cpu = s->opt.cpu,
                           .pass_limit = s->opt.pass_limit,

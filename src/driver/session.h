@@ -38,6 +38,7 @@ typedef struct gn_session_options {
     const gn_limits *limits; /* that schedules are made for; NULL: this machine's, or the target's */
     gn_precision precision;  /* of products of matrices; a CPU has one alone */
     gn_products products;    /* who makes those that a target's library has too */
+    gn_storage gathers;      /* of what edges read of nodes */
     gn_target *target;       /* where it runs; NULL: on this processor. Must outlive the session */
     const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
     double tune_seconds;     /* of searching where the mode searches; 0: not, what is kept is taken */

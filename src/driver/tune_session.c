@@ -47,6 +47,7 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, gn_order reorder, 
     const char *without = gn_without_text(s->arena, s->opt.without);
     gn_buf_add(&more, s->opt.sanitize ? " checked" : "");
     if (s->opt.pass_limit >= 0) gn_buf_printf(&more, " limited to %d", s->opt.pass_limit);
+    if (s->opt.gathers) gn_buf_printf(&more, " gathers %s", gn_storage_name[s->opt.gathers]);
     gn_buf_printf(&more, "%s%s", *without ? " without " : "", without);
     gn_tune_facts f = {.model = s->model,
                        .graph = s->graph,

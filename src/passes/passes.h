@@ -6,6 +6,7 @@
 
 #include "ir/gir.h"
 #include "ir/kir.h"
+#include "ir/storage.h"
 #include "ir/switches.h"
 #include "passes/lower.h"
 
@@ -36,6 +37,7 @@ typedef struct gn_pass_options {
     int64_t nodes; /* about how many rows a space of nodes has, where its size is not in the program; 0: not known */
     int levels;    /* restrict_rows: how many levels of rows may be picked (see there); 0: all rows are computed */
     gn_data_facts facts;
+    gn_storage gathers;  /* of what edges read of nodes */
     int limit;           /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager;          /* only what lowering cannot do without */
     bool fast_functions; /* of the back end's limits */
@@ -59,6 +61,7 @@ typedef struct gn_pass_options {
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
     X(pair_products, 0, "adds products to each other first where more than those is added up")                         \
     X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
+    X(narrow_gathers, 2, "keeps what edges read of nodes as BF16, where that is asked for")                            \
     X(clean, 1, "simplify again")                                                                                      \
     X(remat, 0, "computes again what gradients of weights read again, where that is cheaper than keeping it")
 

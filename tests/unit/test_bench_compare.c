@@ -20,7 +20,7 @@ static void setup(void)
     cli = (gn_cli){.arena = &arena};
     gn_cli_options_init(&cli.opt);
     gn_grid_text t = {.modes = "eager,default,max-autotune", .threads = "1"};
-    bench = (gn_bench){.cli = &cli, .arena = &arena, .model = "m.gnn"};
+    bench = (gn_bench){.cli = &cli, .arena = &arena, .model = "m.gnn", .tolerance = GN_BENCH_TOLERANCE};
     ck_assert_ptr_null(gn_grid_parse(&arena, &t, &bench.grid));
     bench.cells = GN_NEW_N(&arena, gn_cell, 8);
 }

@@ -1,0 +1,135 @@
+/* What edges gather, kept as BF16 (gather_storage): against sums of rounded numbers in C. */
+/* timeout: 120 */
+#include "unit/api_world.h"
+
+#include "support/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 50, E = 400, WIDE = 16 };
+
+static float rounded(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* A sum over in-edges of x with so many columns, plus x itself; whole numbers, so that no order of the sums matters. */
+static void sums(int columns, const char *mode, const char *storage, const int32_t *src, const int32_t *dst,
+                 const float *x, float *got)
+{
+    static const char text[] =
+        "model S() (g: graph, x: node[F]) -> node[F] {\n  return sum(u -> v in g: x[u]) + x\n}\n";
+    gnnc_module *m;
+    gnnc_executable *exe;
+    gnnc_state *state;
+    gnnc_run *run;
+    gnnc_graph *g;
+    DLTensor out, in = tensor((void *)(uintptr_t)x, 2, (int64_t[]){N, columns}, kDLFloat, 32);
+    ok(gnnc_module_parse(NULL, text, strlen(text), "s.gnn", &m));
+    ok(gnnc_compile(m,
+                    &(gnnc_compile_options){.size = sizeof(gnnc_compile_options),
+                                            .features = columns,
+                                            .classes = 2,
+                                            .mode = mode,
+                                            .gather_storage = storage},
+                    &exe));
+    ok(gnnc_state_new(exe, 0, &state));
+    ok(gnnc_run_new(exe, state, NULL, &run));
+    ok(gnnc_graph_from_coo(NULL, N, E, GNNC_INT32, src, dst, &g));
+    ok(gnnc_run_bind_graph(run, g));
+    ok(gnnc_run_bind(run, "x", &in));
+    ok(gnnc_run_infer(run));
+    ok(gnnc_run_output(run, "out", &out));
+    memcpy(got, out.data, (size_t)N * (size_t)columns * sizeof *got);
+    gnnc_run_free(run);
+    gnnc_graph_free(g);
+    gnnc_state_free(state);
+    gnnc_executable_free(exe);
+    gnnc_module_free(m);
+}
+
+/* In every mode what is gathered is rounded, and nothing else: not x where it is added as it is, nor rows of less than a line. */
+START_TEST(rounds)
+{
+    static const char *const modes[] = {"eager", "default", "reduce-overhead", "max-autotune-no-cudagraphs"};
+    int columns = _i / 4 ? WIDE - 1 : WIDE;
+    int32_t src[E], dst[E];
+    float x[N * WIDE], want[N * WIDE], got[N * WIDE];
+    uint32_t seed = 7;
+    int differ = 0;
+    for (int e = 0; e < E; e++) {
+        src[e] = (int32_t)(draw(&seed) % N);
+        dst[e] = (int32_t)(draw(&seed) % N);
+    }
+    for (int k = 0; k < N * columns; k++) {
+        x[k] = want[k] = (float)((int)(draw(&seed) % 8192) - 4096);
+        differ += rounded(x[k]) != x[k];
+    }
+    ck_assert_int_gt(differ, N);
+    for (int e = 0; e < E; e++)
+        for (int k = 0; k < columns; k++) {
+            float one = x[src[e] * columns + k];
+            want[dst[e] * columns + k] += columns < WIDE ? one : rounded(one);
+        }
+    sums(columns, modes[_i % 4], "bfloat16", src, dst, x, got);
+    for (int k = 0; k < N * columns; k++) ck_assert_msg(got[k] == want[k], "%d: %g, not %g", k, got[k], want[k]);
+}
+END_TEST
+
+/* Steps go where those of float32 go, but not to the same bits; they take less memory. */
+START_TEST(trains)
+{
+    static const char text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(64)\n  b = GCNConv(64)\n"
+                               "  c = GCNConv(C)\n  return c(g, relu(b(g, relu(a(g, x)))))\n}\n";
+    double loss[2][10];
+    int64_t bytes[2];
+    for (int k = 0; k < 2; k++) {
+        const char *storage = k ? "bfloat16" : "float32";
+        bench b = set_up(text, (gnnc_compile_options){.train = true, .gather_storage = storage}, 1);
+        world w = make_world(5, 2000, 8000);
+        bind_world(b.run, &w, true);
+        for (int step = 0; step < 10; step++) ok(gnnc_run_step(b.run, &loss[k][step]));
+        bytes[k] = gnnc_run_bytes(b.run);
+        end_world(&w);
+        tear_down(&b);
+    }
+    ck_assert(memcmp(loss[0], loss[1], sizeof loss[0]) != 0);
+    for (int step = 0; step < 10; step++)
+        ck_assert_msg(fabs(loss[0][step] - loss[1][step]) < 0.01 * loss[0][step], "step %d: %g, not %g", step,
+                      loss[1][step], loss[0][step]);
+    ck_assert(loss[1][9] < loss[1][0]);
+    ck_assert_msg(bytes[1] < bytes[0], "%lld bytes, not less than %lld", (long long)bytes[1], (long long)bytes[0]);
+}
+END_TEST
+
+START_TEST(refuses)
+{
+    gnnc_module *m;
+    gnnc_executable *e;
+    ok(gnnc_module_parse(NULL, plain, strlen(plain), NULL, &m));
+    gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .gather_storage = "bfloat"};
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
+            "nothing is stored as 'bfloat': float32 or bfloat16; did you mean 'bfloat16'");
+    gnnc_module_free(m);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("all");
+    if (GNNC_HAVE_LLVM) {
+        tcase_add_loop_test(t, rounds, 0, 8);
+        tcase_add_test(t, trains);
+    }
+    tcase_add_test(t, refuses);
+    tcase_set_timeout(t, 120);
+    return RUN_CASES("api_storage", t);
+}
