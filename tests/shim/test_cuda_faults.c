@@ -431,8 +431,9 @@ START_TEST(overlap)
     const int64_t n = ROWS;
     cuda_host *h;
     void *buffers[] = {memory, memory + beside[_i], sums};
+    const size_t bytes[] = {sizeof *memory * ROWS * 40, sizeof *memory * ROWS * 40, sizeof sums};
     succeeded(cuda_host_compile(1, &k, &h), turned);
-    gn_status *s = cuda_host_launch(h, 0, buffers, NULL, &n, n, CUDA_UP, 1);
+    gn_status *s = cuda_host_launch(h, 0, buffers, _i ? bytes : NULL, &n, n, CUDA_UP, 1);
     ck_assert_msg(beside[_i] == ROWS * 40 ? !s : s && strstr(gn_status_message(s), "overlaps buffer 0"), "%s",
                   gn_status_message(s));
     gn_status_free(s);

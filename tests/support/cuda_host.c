@@ -32,7 +32,7 @@ struct cuda_host {
     built *kernel;
     cuda_entry *fn;
     int *n_buffers, *n_syms;
-    kir_buffer **buffer;    /* of each kernel; names are not kept */
+    bool **writes;          /* each kernel each buffer */
     gn_shim_host **shim;    /* the object's variable */
     gn_cuda_module *module; /* on a GPU */
     void **function;
@@ -218,11 +218,12 @@ static cuda_host *host_new(int n, const kir_kernel *const *kernels)
     h->n_buffers = calloc(room, sizeof *h->n_buffers);
     h->n_syms = calloc(room, sizeof *h->n_syms);
     h->function = calloc(room, sizeof *h->function);
-    h->buffer = calloc(room, sizeof *h->buffer);
+    h->writes = calloc(room, sizeof *h->writes);
     for (int k = 0; k < n; k++) {
         h->n_buffers[k] = (int)kernels[k]->buffers.n;
-        h->buffer[k] = calloc(kernels[k]->buffers.n + 1, sizeof **h->buffer);
-        for (uint32_t b = 0; b < kernels[k]->buffers.n; b++) h->buffer[k][b] = kernels[k]->buffers.p[b];
+        h->writes[k] = calloc(kernels[k]->buffers.n + 1, sizeof **h->writes);
+        for (uint32_t b = 0; b < kernels[k]->buffers.n; b++)
+            h->writes[k][b] = (kernels[k]->buffers.p[b].access & KIR_WRITE) != 0;
         h->n_syms[k] = (int)kernels[k]->syms.n;
     }
     return h;
@@ -288,8 +289,8 @@ void cuda_host_free(cuda_host *h)
     else if (h->object)
         dlclose(h->object);
     gn_cuda_module_free(h->module);
-    for (int k = 0; k < h->n; k++) free(h->buffer[k]);
-    free(h->buffer);
+    for (int k = 0; k < h->n; k++) free(h->writes[k]);
+    free(h->writes);
     free(h->function);
     free(h->kernel);
     free(h->fn);
@@ -362,22 +363,15 @@ gn_status *cuda_host_launch_whole(cuda_host *h, void *const *buffers, const int6
 
 /* Kernels ----------------------------------------------------------------------------------------------------------- */
 
-static uintptr_t end_of(const kir_buffer *b, const void *at, const int64_t *syms)
-{
-    int64_t n = (b->size.sym < 0 ? b->size.coef : b->size.coef * syms[b->size.sym]) + b->size.plus;
-    return (uintptr_t)at + (n > 0 ? (uintptr_t)n * gn_elem_size(b->elem) : 0);
-}
-
 /* Buffers are __restrict__, and what is only read may be read by a cache that no write reaches: none that is written may overlap
- * another one. */
-static gn_status *check_apart(const cuda_host *h, int k, void *const *buffers, const int64_t *syms)
+ * another one.  Where nobody says how large they are (kernels that are equal but for sizes share code) they begin apart. */
+static gn_status *check_apart(const cuda_host *h, int k, void *const *buffers, const size_t *bytes)
 {
-    const kir_buffer *all = h->buffer[k];
     for (int b = 0; b < h->n_buffers[k]; b++)
         for (int o = 0; o < h->n_buffers[k]; o++) {
-            bool apart = end_of(&all[b], buffers[b], syms) <= (uintptr_t)buffers[o] ||
-                         end_of(&all[o], buffers[o], syms) <= (uintptr_t)buffers[b];
-            if (o != b && all[b].access & KIR_WRITE && !apart)
+            uintptr_t x = (uintptr_t)buffers[b], y = (uintptr_t)buffers[o];
+            bool apart = bytes ? x + bytes[b] <= y || y + bytes[o] <= x : x != y;
+            if (o != b && h->writes[k][b] && !apart)
                 GN_FAIL(GN_ERR_INTERNAL, "kernel %d: buffer %d, which is written, overlaps buffer %d", k, b, o);
         }
     return NULL;
@@ -386,7 +380,7 @@ static gn_status *check_apart(const cuda_host *h, int k, void *const *buffers, c
 gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const size_t *bytes, const int64_t *syms,
                             int64_t trips, cuda_order order, uint64_t seed)
 {
-    GN_TRY(check_apart(h, k, buffers, syms));
+    GN_TRY(check_apart(h, k, buffers, bytes));
     if (h->module) {
         gn_cuda_device *device;
         GN_TRY(find_device(&device));
