@@ -147,6 +147,23 @@ START_TEST(trains)
 }
 END_TEST
 
+/* What edges gather is rounded on a device as it is on a CPU; where it is not asked for it is not. */
+START_TEST(storage)
+{
+    static const char deep[] = "model D() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(16)\n  b = GCNConv(16)\n"
+                               "  c = GCNConv(C)\n  return c(g, relu(b(g, relu(a(g, x)))))\n}\n";
+    const gnnc_compile_options o = {.gather_storage = "bfloat16"};
+    gnnc_context *c = device_context();
+    story exact = tell(c, deep, (gnnc_compile_options){0}), rounded = tell(c, deep, o);
+    ck_assert(memcmp(exact.scores, rounded.scores, sizeof exact.scores) != 0);
+    gnnc_context_free(c);
+#if GNNC_HAVE_LLVM
+    story here = tell(NULL, deep, o);
+    close_to(&rounded, &here);
+#endif
+}
+END_TEST
+
 /* Steps and inference on graphs of two sizes in turn; how many CUDA graphs are made after the first time that each was met. */
 static int rounds(const gnnc_context *c, const char *mode, float *scores)
 {
@@ -510,6 +527,7 @@ int main(void)
     TCase *t = tcase_create("all");
     tcase_add_checked_fixture(t, enter, leave);
     tcase_add_test(t, trains);
+    tcase_add_test(t, storage);
     tcase_add_test(t, sizes_again);
     tcase_add_loop_test(t, ways_to_compile, 0, sizeof ways / sizeof *ways);
     tcase_add_test(t, weights);
