@@ -11,6 +11,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "race"))
@@ -19,6 +20,7 @@ import cases  # noqa: E402
 import contenders  # noqa: E402
 import duel  # noqa: E402
 import hands  # noqa: E402
+import machine  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
 import table  # noqa: E402
@@ -332,6 +334,10 @@ class PartsTest(unittest.TestCase):
         self.assertIsNone(hands.verdict("hand_gcn:infer", 45, None)["yardstick"])
         self.assertEqual(hands.mean([{"1": {"a": 1.0}}, None, {"1": {"a": 2.0}}]), {"1": {"a": 1.5}})
         self.assertIsNone(hands.mean([None]))
+
+    def test_a_machine_without_git(self):
+        with unittest.mock.patch.dict(os.environ, {"PATH": "/nowhere"}):
+            self.assertEqual(machine.describe()["revision"], "unknown")
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -39,7 +39,10 @@ def governor():
 
 
 def revision():
-    done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True)
+    except OSError: # a machine without git
+        return "unknown"
     return done.stdout.strip() or "unknown"
 
 
