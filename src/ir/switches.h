@@ -52,6 +52,7 @@
     X(WHOLE_CHUNKS, "whole-chunks",                                                                                    \
       "long loops over elements have code of their own for vectors of which all lanes run")                            \
     X(DRAW_BITS, "draw-bits", "a random number that is compared with a constant is compared as an integer")            \
+    X(WIDE_FUNCTIONS, "wide-functions", "functions of short vectors are evaluated several at once, side by side")      \
     X(QUICK_CODE, "quick-code", "a device's code is made quickly where every launch's threads run at once anyway")     \
     X(SHARE_SIZES, "share-sizes", "loops over elements are told how many there are: for all sizes one kernel")
 
@@ -65,7 +66,8 @@ typedef enum gn_decision {
 typedef uint64_t gn_switches; /* bit set of the decisions that are switched off; 0: everything as usual */
 
 /* Those that the CPU back end hears of: one kernel becomes other code.  Keys of code name them. */
-#define GN_CODE_DECISIONS ((gn_switches)1 << GN_DO_WHOLE_CHUNKS | (gn_switches)1 << GN_DO_DRAW_BITS)
+#define GN_CODE_DECISIONS                                                                                              \
+    ((gn_switches)1 << GN_DO_WHOLE_CHUNKS | (gn_switches)1 << GN_DO_DRAW_BITS | (gn_switches)1 << GN_DO_WIDE_FUNCTIONS)
 
 static inline bool gn_is_on(gn_switches off, gn_decision d) { return !(off >> d & 1); }
 

@@ -133,6 +133,13 @@ LLVMValueRef cg_alloca(cg *c, LLVMTypeRef type, unsigned align);
 /* vector.c: VECTOR loops */
 void cg_vector_loop(cg *c, kir_id loop);
 
+/* wide.c: functions of short vectors, several at once.  One for the body of a vector loop, told when a chunk begins; `again`:
+ * a chunk before has left what does not vary. */
+typedef struct cg_wide cg_wide;
+cg_wide *cg_wide_new(cg *c, kir_id body); /* NULL: nothing to do */
+void cg_wide_chunk(cg_wide *w, bool again);
+bool cg_wide_inst(cg *c, cg_wide *w, kir_id id); /* true: an instruction of the body that is emitted now, or was */
+
 /* lanes.c: the algebra of lane values -------------------------------------------------------------------------------- */
 cg_val cg_int(int64_t imm);
 cg_val cg_int_value(LLVMValueRef base, int64_t mult);

@@ -14,6 +14,7 @@ typedef struct vloop {
     int emitted;     /* chunks so far whose code dominates what follows */
     kir_id *scratch; /* tiles from outside of which every iteration has a copy (race private) */
     int n_scratch;
+    cg_wide *wide;
 } vloop;
 
 static bool uses_f64(const cg *c, kir_id first)
@@ -79,9 +80,10 @@ static void chunk(cg *c, vloop *v, const cg_val *first, int lanes, int run)
         own[i] = c->tile[v->scratch[i]];
         copy_tile(c, v->scratch[i], own[i]);
     }
+    if (v->wide) cg_wide_chunk(v->wide, v->emitted > 0);
     for (kir_id i = v->in->body; i && !c->fail; i = kir_at(c->k, i)->next) {
         bool same = v->emitted && !c->varies[i] && c->val[i].kind != CG_NONE;
-        if (!same) cg_inst(c, i);
+        if (!same && !(v->wide && cg_wide_inst(c, v->wide, i))) cg_inst(c, i);
     }
     for (int i = 0; i < v->n_scratch && lanes > 1; i++) c->tile[v->scratch[i]] = own[i];
     c->lanes = 1;
@@ -243,7 +245,7 @@ static void runtime_trip(cg *c, vloop *v, const cg_val *hi)
 void cg_vector_loop(cg *c, kir_id id)
 {
     const kir_inst *in = kir_at(c->k, id);
-    vloop v = {.id = id, .in = in, .lo = c->val[in->a], .width = c->target->lanes};
+    vloop v = {.id = id, .in = in, .lo = c->val[in->a], .width = c->target->lanes, .wide = cg_wide_new(c, in->body)};
     cg_val hi = c->val[in->b];
     if (v.width > 2 && uses_f64(c, in->body)) v.width /= 2;
     cg_val length = cg_isub(c, &hi, &v.lo);
