@@ -20,7 +20,7 @@ what=${1:-} dir=${2:-build-gpu}
 out=${OUT:-$dir/results} device=${DEVICE:-cuda:0} python=${PYTHON:-python3} limit=${LIMIT:-560}
 jobs=${JOBS:-$((($(nproc) + 1) / 2))}
 suites="test_cuda_gradient test_cuda_forward test_cuda_conform test_cuda_products test_cuda_session test_cuda_ops test_cuda_loops \
-    test_cuda_fragments"
+    test_cuda_fragments test_cuda_device"
 models="gcn gat sage gin"
 cora=synthetic:nodes=2708,edges=10556,features=1433,classes=7 # its shape
 wide=synthetic:nodes=20000,edges=100000,features=500,classes=40
@@ -160,6 +160,7 @@ first() {
     step doctor 30 "$dir/gnnc" doctor && cat "$logs/doctor.txt"
     step compile 60 "$dir/gnnc" samples/gcn.gnn --device "$device"
     pack
+    suite test_cuda_device 30
     suite test_cuda_fragments 60
     for m in $models; do
         model "$m-launches" train "samples/$m.gnn" --epochs 5 --json
@@ -176,8 +177,8 @@ first() {
 
 tests() {
     first
-    # shellcheck disable=SC2086
-    side_by_side suite ${suites% *}
+    # shellcheck disable=SC2046,SC2086
+    side_by_side suite $(printf '%s\n' $suites | grep -v -e device -e fragments) # which were the first steps
     for t in $suites; do grep -q "^FAILED    $t " "$out/$what.txt" && echo "$t"; done > "$logs/failed-suites"
     # shellcheck disable=SC2046
     side_by_side again $(cat "$logs/failed-suites")

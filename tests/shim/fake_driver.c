@@ -1,9 +1,8 @@
 /* A CUDA driver for machines without a GPU: the functions of runtime/cuda/driver.h over memory of the process.
  *
  * Strict where the real one is lenient: a copy outside of what is allocated, a handle that is none, a context that is not
- * current, work on a stream that records where that is not allowed, a module unloaded that a graph launches are noted as faults,
- * which tests look at.  Work runs at
- * once (fake_work.c).  Fresh memory holds 0xA5.  A module's image says who runs its kernels (fake_image). */
+ * current, calls that a thread whose stream records must not make, a module unloaded that a graph launches are noted as faults,
+ * which tests look at.  Work runs at once (fake_work.c).  Fresh memory holds 0xA5.  A module's image says who runs its kernels (fake_image). */
 #include "fake_objects.h"
 
 #include <stdio.h>
@@ -125,6 +124,7 @@ API(cuMemAlloc_v2, uint64_t *p, size_t bytes)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     if (!bytes) return INVALID_VALUE;
     if (bytes > fake.total - fake.used) return OUT_OF_MEMORY;
     fake_object *o = fake_make(MEMORY);
@@ -159,6 +159,7 @@ API(cuMemAllocHost_v2, void **p, size_t bytes)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     fake_object *o = fake_make(PINNED);
     o->at = *p = malloc(bytes);
     o->bytes = bytes;
@@ -177,6 +178,7 @@ API(cuModuleLoadData, void **module, const void *image)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     if (strncmp(image, "fakegpu", 8) != 0) return INVALID_IMAGE;
     fake_object *o = fake_make(MODULE);
     memcpy(&o->image, image, sizeof o->image);
@@ -211,6 +213,7 @@ API(cuModuleGetFunction, void **function, void *module, const char *name)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     fake_object *m = fake_find(module, MODULE, "a module that is none");
     if (!m) return INVALID_HANDLE;
     int kernel = m->image.find(m->image.code, name);

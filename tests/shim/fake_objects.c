@@ -43,6 +43,13 @@ void fake_drop(fake_object *o)
     free(o);
 }
 
+bool fake_records(void)
+{
+    for (fake_object *o = fake.objects; o; o = o->next)
+        if (o->kind == STREAM && o->recording) return true;
+    return false;
+}
+
 bool fake_lies_within(const void *p, size_t n)
 {
     for (fake_object *o = fake.objects; o; o = o->next)

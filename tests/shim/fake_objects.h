@@ -72,6 +72,7 @@ fake_object *fake_make(fake_kind k);
 /* NULL: it is no such object, which is noted as `who`. */
 fake_object *fake_find(const void *handle, fake_kind k, const char *who);
 void fake_drop(fake_object *o);
+bool fake_records(void);                        /* does a stream? */
 bool fake_lies_within(const void *p, size_t n); /* in one allocation of the device */
 void fake_note(const char *what);               /* a misuse */
 int fake_ordered(const char *function);         /* counts the call; the result that it was ordered to give */
@@ -86,6 +87,15 @@ int fake_ordered(const char *function);         /* counts the call; the result t
         if (!fake.pushed) {                                                                                            \
             fake_note("a call without a current context");                                                             \
             return INVALID_CONTEXT;                                                                                    \
+        }                                                                                                              \
+    } while (0)
+/* What the real driver refuses, or would record, while a stream of this thread records (cuStreamBeginCapture, "unsafe" calls).
+ * Freeing is let through: a recording that cannot be ended is given up with its device. */
+#define NOT_WHILE_RECORDING()                                                                                          \
+    do {                                                                                                               \
+        if (fake_records()) {                                                                                          \
+            fake_note(__func__);                                                                                       \
+            return CAPTURE_UNSUPPORTED;                                                                                \
         }                                                                                                              \
     } while (0)
 #define API(name, ...)                                                                                                 \

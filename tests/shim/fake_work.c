@@ -75,6 +75,7 @@ API(cuStreamCreate, void **stream, unsigned flags)
     (void)flags;
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     *stream = fake_make(STREAM);
     return OK;
 }
@@ -109,6 +110,7 @@ API(cuEventCreate, void **event, unsigned flags)
     (void)flags;
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     *event = fake_make(EVENT);
     return OK;
 }
@@ -125,6 +127,7 @@ API(cuEventRecord, void *event, void *stream)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     fake_object *e = fake_find(event, EVENT, "an event that is none");
     if (e) e->at_clock = fake.clock;
     return e && fake_find(stream, STREAM, "a stream that is none") ? OK : INVALID_HANDLE;
@@ -134,6 +137,7 @@ API(cuEventSynchronize, void *event)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     return fake_find(event, EVENT, "an event that is none") ? OK : INVALID_HANDLE;
 }
 
@@ -141,6 +145,7 @@ API(cuEventElapsedTime, float *ms, void *begin, void *end)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     fake_object *from = fake_find(begin, EVENT, "an event that is none"),
                 *to = fake_find(end, EVENT, "an event that is none");
     *ms = 1;
@@ -254,6 +259,7 @@ API(cuGraphLaunch, void *exec, void *stream)
 {
     ENTER();
     IN_CONTEXT();
+    NOT_WHILE_RECORDING();
     fake_object *e = fake_find(exec, EXEC, "a graph that is none"),
                 *s = fake_find(stream, STREAM, "a stream that is none");
     if (!e || !s || s->recording) return INVALID_HANDLE;

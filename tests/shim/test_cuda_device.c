@@ -1,5 +1,6 @@
 /* links: runtime base */
-/* Drivers and devices, over the fake driver: memory, recording, every error in turn. */
+/* Drivers and devices, over the fake driver: memory, recording, every error in turn.  With GNNC_TEST_DEVICE in the environment, over
+ * the machine's driver, what needs no driver that obeys: memory and recording. */
 #include "runtime/cuda/device.h"
 
 #include "fake_driver.h"
@@ -16,6 +17,7 @@ static fake_calls_fn *calls;
 static fake_fault_fn *fault;
 static fake_devices_fn *set_devices;
 static gn_cuda_driver *driver;
+static bool real; /* the machine's driver, which counts nothing */
 
 static const char *fake_path(void)
 {
@@ -52,6 +54,10 @@ static void setup(void)
     order(NULL, 0, 0);
     set_devices(1, 1 << 30);
 }
+
+static void setup_real(void) { succeeds(gn_cuda_driver_open(NULL, &driver)); }
+
+static void leave(void) { gn_cuda_driver_close(driver); }
 
 static void teardown(void)
 {
@@ -182,31 +188,36 @@ static void holds(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t n)
     for (int64_t k = 0; k < n; k++) ck_assert_int_eq(bytes[k], byte);
 }
 
+/* So many graphs were instantiated since this was last asked. */
+static void has_made(int n)
+{
+    if (!real) ck_assert_int_eq(calls("cuGraphInstantiateWithFlags"), n);
+}
+
 START_TEST(replay)
 {
     gn_cuda_device *d;
     gn_cuda_graph *g = NULL;
     gn_device_ptr a, b;
-    static const char made[] = "cuGraphInstantiateWithFlags";
     succeeds(gn_cuda_device_open(driver, 0, &d));
     succeeds(gn_cuda_alloc(d, 64, "a", &a));
     succeeds(gn_cuda_alloc(d, 64, "b", &b));
     succeeds(fill(d, a, 9, 64));
-    (void)calls(made);
+    if (!real) (void)calls("cuGraphInstantiateWithFlags");
     succeeds(record(d, a, b, 3, 32, &g));
     holds(d, a, 9, 64); /* recorded, not run */
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 3, 64);
-    ck_assert_int_eq(calls(made), 1);
+    has_made(1);
     succeeds(record(d, a, b, 4, 16, &g)); /* other sizes: updated in place */
-    ck_assert_int_eq(calls(made), 0);
+    has_made(0);
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 4, 32);
     holds(d, a + 32, 3, 32);
     succeeds(fill(d, b, 5, 64));
     succeeds(gn_cuda_record_begin(d)); /* other work: made anew */
     succeeds(gn_cuda_record_end(d, gn_cuda_copy(d, a, b, 64), &g));
-    ck_assert_int_eq(calls(made), 1);
+    has_made(1);
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 5, 64);
     succeeds(gn_cuda_record_begin(d)); /* what fails in between is handed on */
@@ -343,10 +354,46 @@ START_TEST(fatal)
 }
 END_TEST
 
+/* What must not be done while this thread's stream records, and what the driver's function for it is: the fake driver refuses it and
+ * notes it, so the fault stays. */
+START_TEST(while_recording)
+{
+    static const char *const refused[] = {"cuMemAlloc_v2", "cuEventRecord", "cuModuleLoadData", "cuGraphLaunch",
+                                          "cuMemAllocHost_v2"};
+    gn_cuda_device *d;
+    gn_cuda_graph *g = NULL, *other = NULL;
+    gn_cuda_module *m;
+    gn_device_ptr p;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    succeeds(gn_cuda_record_begin(d));
+    succeeds(gn_cuda_record_end(d, NULL, &other));
+    succeeds(gn_cuda_record_begin(d));
+    gn_status *s = _i == 0   ? gn_cuda_alloc(d, 8, "a", &p)
+                   : _i == 1 ? gn_cuda_mark(d, 0)
+                   : _i == 2 ? gn_cuda_module_load(d, "fakegpu", &m)
+                   : _i == 3 ? gn_cuda_graph_run(other)
+                             : gn_cuda_upload(d, 0, "x", 1);
+    fails(s, GN_ERR_BACKEND, "(900)");
+    ck_assert_str_eq(fault(), refused[_i]);
+    succeeds(gn_cuda_record_end(d, NULL, &g));
+    gn_cuda_graph_free(g);
+    gn_cuda_graph_free(other);
+    gn_cuda_device_close(d);
+}
+END_TEST
+
 int main(void)
 {
-    TCase *t = tcase_create("device");
+    TCase *t = tcase_create("device"), *misuse = tcase_create("misuse");
+    const char *device = getenv("GNNC_TEST_DEVICE");
     tcase_set_timeout(t, 60);
+    real = device && *device;
+    if (real) {
+        tcase_add_checked_fixture(t, setup_real, leave);
+        tcase_add_test(t, round_trip);
+        tcase_add_test(t, replay);
+        return RUN_CASES("cuda_device", t, misuse);
+    }
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, missing);
     tcase_add_test(t, devices);
@@ -357,5 +404,7 @@ int main(void)
     tcase_add_test(t, endless);
     tcase_add_test(t, words);
     tcase_add_test(t, fatal);
-    return RUN_CASES("cuda_device", t);
+    tcase_add_checked_fixture(misuse, setup, leave);
+    tcase_add_loop_test(misuse, while_recording, 0, 5);
+    return RUN_CASES("cuda_device", t, misuse);
 }
