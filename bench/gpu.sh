@@ -51,7 +51,8 @@ begin() {
     : > "$out/$what.txt"
     trap 'pack; rm -rf "$logs"' EXIT
     trap 'exit 143' TERM INT
-    export LD_LIBRARY_PATH="$PWD/$dir/lib:${LD_LIBRARY_PATH:-}" GNNC_SOURCE_DIR="$PWD" GNNC_CACHE_DIR="$logs/.cache"
+    LD_LIBRARY_PATH="$(cd "$dir/lib" && pwd):${LD_LIBRARY_PATH:-}"
+    export LD_LIBRARY_PATH GNNC_SOURCE_DIR="$PWD" GNNC_CACHE_DIR="$logs/.cache"
     export CK_MAX_MSG_SIZE=1048576 # Check ends where a message is longer, and a random program that fails is
     VIRTUAL_ENV=${VIRTUAL_ENV:-$("$python" -c 'import sys; print(sys.prefix)' 2> /dev/null)} # its wheels have NVRTC and cuBLASLt
     export VIRTUAL_ENV
@@ -226,13 +227,16 @@ times() {
 }
 
 race() {
-    local answer=150
+    local answer=150 packer
+    while sleep 60; do pack; done > /dev/null 2>&1 & # workload by workload, whatever ends this
+    packer=$!
     # shellcheck disable=SC2086
     step race "$limit" "$python" bench/race --gnnc "$dir/gnnc" --device "$device" --pyg-python "$(command -v "$python")" \
-        --out "$out/race${PRECISION:+-$PRECISION}" --rounds 3 --block 0.5 --minutes $(((limit - answer) / 60)) --timeout $answer \
+        --out "$logs/race${PRECISION:+-$PRECISION}" --rounds 3 --block 0.5 --minutes $(((limit - answer) / 60)) --timeout $answer \
         --matmul-precision "${PRECISION:-highest}" \
         --peers "${PEERS:-pyg,compile:default:auto,compile:reduce-overhead:auto,compile:max-autotune:auto}" \
         ${BENCH_DATA:+--data-root "$BENCH_DATA"} ${WORKLOADS:-pubmed-gcn-train pubmed-gat-train arxiv-gcn-infer arxiv-gcn-train arxiv-sage-train arxiv-gat-train}
+    kill $packer
     tail -n 40 "$logs/race.txt"
 }
 
