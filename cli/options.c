@@ -155,7 +155,8 @@ static const gn_option options[] = {
     {"weights", 0, GN_OPTION_STRING, AT(weights), TRAIN | BENCH | GN_COMMAND_compile, "FILE",
      "start from these weights (.safetensors); with -o: they go into\nthe file"},
     {"save", 0, GN_OPTION_STRING, AT(save), GN_COMMAND_train, "FILE", "write the trained weights (.safetensors)"},
-    {"predictions", 0, GN_OPTION_STRING, AT(predictions), TRAIN, "FILE", "write what the model says of every node"},
+    {"predictions", 0, GN_OPTION_STRING, AT(predictions), TRAIN, "FILE",
+     "write what the model gives: classes of nodes (.csv), with logits\n(.npz); other results in their shape"},
 
     {"threads", 0, GN_OPTION_INT, AT(threads), MODEL, "T", "run on up to T threads (default: one a core)", NULL, 1,
      4096},

@@ -4,10 +4,10 @@
 static gn_status *json_metrics(gn_json *j, const gn_session *s)
 {
     int64_t classes;
-    const float *out = gn_session_logits(s, &classes);
+    const float *out = gn_session_logits(s, &classes); /* NULL: no classes */
     const uint8_t *mask[] = {s->data->train_mask, s->data->val_mask, s->data->test_mask};
     static const char *const name[] = {"train", "val", "test"};
-    if (!s->data->y || classes < 2) return NULL;
+    if (!s->data->y || !out) return NULL;
     gn_json_object(j, "metrics");
     for (int k = 0; k < 3; k++) {
         gn_metrics m;
@@ -64,7 +64,7 @@ static void report_text(const gn_session *s, double *us, int64_t n, bool trained
     const gn_dataset *d = s->data;
     if (!trained)
         printf("weights are random (seed %llu): --weights FILE loads trained ones\n", (unsigned long long)s->opt.seed);
-    if (d->y)
+    if (d->y && gn_session_classes(s))
         printf("accuracy train %s val %s test %s\n", gn_cli_percent(train, gn_session_accuracy(s, d->train_mask), 2),
                gn_cli_percent(val, gn_session_accuracy(s, d->val_mask), 2),
                gn_cli_percent(test, gn_session_accuracy(s, d->test_mask), 2));

@@ -57,6 +57,7 @@ static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fi
         gn_json_int(&j, "epochs", fits[k].epochs);
         gn_json_int(&j, "best_epoch", fits[k].best_epoch);
         gn_json_double(&j, "loss", fits[k].loss);
+        gn_json_double(&j, "best_loss", fits[k].best_loss);
         gn_json_double(&j, "train_acc", fits[k].train_acc);
         gn_json_double(&j, "val_acc", fits[k].val_acc);
         gn_json_double(&j, "test_acc", fits[k].test_acc);
@@ -79,22 +80,31 @@ static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fi
     gn_json_end(&j);
 }
 
+/* Loss and accuracy are of one epoch: the one whose weights are kept. */
+static void report_fit(const gn_session *s, const gn_fit *f)
+{
+    char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
+    printf("seed %llu: %lld epoch%s", (unsigned long long)f->seed, (long long)f->epochs, f->epochs == 1 ? "" : "s");
+    if (f->chosen) printf(", best %lld: loss %.4f", (long long)f->best_epoch, f->best_loss);
+    if (!f->chosen && f->epochs) printf(", loss %.4f", f->loss);
+    if (s->data->y && gn_session_classes(s))
+        printf(", accuracy train %s val %s test %s", gn_cli_percent(train, f->train_acc, 2),
+               gn_cli_percent(val, f->val_acc, 2), gn_cli_percent(test, f->test_acc, 2));
+    printf("\n");
+}
+
 static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
 {
     double mean, std;
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
     spread(fits, n, &mean, &std);
-    char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
-    for (int64_t k = 0; k < n; k++)
-        printf("seed %llu: %lld epochs, loss %.4f, accuracy train %s val %s test %s\n",
-               (unsigned long long)fits[k].seed, (long long)fits[k].epochs, fits[k].loss,
-               gn_cli_percent(train, fits[k].train_acc, 2), gn_cli_percent(val, fits[k].val_acc, 2),
-               gn_cli_percent(test, fits[k].test_acc, 2));
+    for (int64_t k = 0; k < n; k++) report_fit(s, &fits[k]);
     if (n > 1 && !isnan(mean))
         printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
-    printf("step %.1f us (median), compiled in %.1f ms%s, peak %.1f MB\n", gn_cli_median(x, steps),
-           s->frontend_ms + s->build.ms, gn_cli_cached(s), (double)gn_session_peak_bytes(s) / 1e6);
+    if (steps) printf("step %.1f us (median), ", gn_cli_median(x, steps));
+    printf("compiled in %.1f ms%s, peak %.1f MB\n", s->frontend_ms + s->build.ms, gn_cli_cached(s),
+           (double)gn_session_peak_bytes(s) / 1e6);
 }
 
 static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n)

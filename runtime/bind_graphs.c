@@ -166,12 +166,16 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
     return check_sizes(in);
 }
 
-/* Arrays of graph number k that launches read. */
+/* Arrays of graph number k that launches read, and those that tell which edge a row of a result is of. */
 static unsigned arrays_read(const gn_artifact *a, int k)
 {
     unsigned arrays = 0;
-    for (int s = 0; s < a->n_slots; s++)
-        if (a->slots[s].kind == GN_SLOT_GRAPH && a->slots[s].graph == k) arrays |= 1u << a->slots[s].array;
+    for (int s = 0; s < a->n_slots; s++) {
+        const gn_slot *slot = &a->slots[s];
+        if (slot->kind == GN_SLOT_GRAPH && slot->graph == k) arrays |= 1u << slot->array;
+        if (slot->kind == GN_SLOT_OUTPUT && slot->edge_graph == k)
+            arrays |= 1u << GN_GRAPH_ROW_PTR | 1u << GN_GRAPH_COL | 1u << GN_GRAPH_POS;
+    }
     return arrays;
 }
 

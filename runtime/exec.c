@@ -328,6 +328,14 @@ const void *gn_instance_output(const gn_instance *in, const char *name, int64_t 
     return NULL;
 }
 
+int gn_instance_output_graph(const gn_instance *in, const char *name)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_slots; k++)
+        if (a->slots[k].kind == GN_SLOT_OUTPUT && !strcmp(a->slots[k].name, name)) return a->slots[k].edge_graph;
+    return -1;
+}
+
 gn_status *gn_instance_wait(gn_instance *in)
 {
     GN_TRY(gn_instance_check(in));

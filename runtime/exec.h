@@ -39,8 +39,8 @@ GN_NODISCARD gn_status *gn_instance_new(const gn_artifact *a, int n_graphs, cons
  * takes.  NULL ones are passed over.  It lives until all of them are freed; nothing is kept in it between runs.
  * GN_ERR_NOMEM: every instance keeps the arena that it has. */
 GN_NODISCARD gn_status *gn_instances_share_arena(int n, gn_instance *const *in);
-/* Frees the arrays of the instances' graphs, bound and derived, that none of their launches reads.  No instance may be made
- * of these graphs afterwards. */
+/* Frees the arrays of the instances' graphs, bound and derived, that none of their launches reads and no result on edges
+ * is put in order by.  No instance may be made of these graphs afterwards. */
 void gn_instances_trim_graphs(int n, gn_instance *const *in);
 /* On a device (gn_artifact.remote) a run may return before it is over, and an error shows in gn_instance_check. */
 void gn_instance_run(gn_instance *in);
@@ -71,6 +71,8 @@ GN_NODISCARD gn_status *gn_instance_rebind(gn_instance *in, const char *name, vo
 /* The value of an output after a run (zeros before; on a device after gn_instance_fetch); owned by the instance or the binding; NULL: no such output. elems
  * may be NULL.  Edge outputs are in CSR order (gn_graph_edges_out). */
 const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems);
+int gn_instance_output_graph(const gn_instance *in,
+                             const char *name); /* number of the graph on whose edges it lies; -1 */
 const gn_graph *gn_instance_graph(const gn_instance *in, int graph); /* bound or derived, by number */
 int64_t gn_instance_symbol(const gn_instance *in, int sym);          /* its value */
 int64_t gn_instance_arena_bytes(const gn_instance *in);

@@ -38,7 +38,7 @@ typedef struct gn_bench {
 /* measure.c: the one cell that the options name, in this process; what was measured goes to cli->opt.cell, outputs of
  * inference beside it (GN_BENCH_OUTPUTS).  An error is written there too. */
 GN_NODISCARD gn_status *gn_bench_measure(gn_cli *cli, const gn_grid *g);
-#define GN_BENCH_OUTPUTS ".outputs" /* floats, [nodes, outputs], the user's order of nodes */
+#define GN_BENCH_OUTPUTS ".outputs" /* floats: the result, in the user's order */
 
 /* plan.c: the cells of the grid with their keys; out of what they were asked for. */
 GN_NODISCARD gn_status *gn_bench_plan(gn_bench *b);

@@ -56,12 +56,16 @@ static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
 {
     const char *path = gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell);
     const char *part = gn_arena_printf(cli->arena, "%s.part", path);
+    gn_result r;
+    GN_TRY(gn_session_result(s, &r));
     FILE *f = fopen(part, "we");
-    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", part, strerror(errno));
-    int64_t n;
-    const float *out = gn_session_logits(s, &n);
-    for (int64_t v = 0; v < s->data->n_nodes; v++) fwrite(out + gn_session_row(s, v) * n, sizeof *out, (size_t)n, f);
-    return close_file(f, part, path);
+    gn_status *status = f ? NULL : GN_ERROR(GN_ERR_IO, "%s: %s", part, strerror(errno));
+    for (int64_t k = 0; f && k < r.n_rows * r.row_elems; k++) {
+        float v = (float)gn_result_at(&r, k);
+        fwrite(&v, sizeof v, 1, f);
+    }
+    gn_result_free(&r);
+    return status ? status : close_file(f, part, path);
 }
 
 /* Measuring --------------------------------------------------------------------------------------------------------- */

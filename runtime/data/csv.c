@@ -33,24 +33,42 @@ static void put_number(FILE *f, const gn_named_tensor *t, const gn_ndarray *a, i
     fputs(text, f);
 }
 
-gn_status *gn_csv_write(const char *path, const char *header, const gn_named_tensor *t)
+enum { SIDE_BY_SIDE = 8 };
+
+static gn_status *view(const gn_named_tensor *t, int64_t rows, gn_ndarray *a)
 {
-    gn_out o;
-    gn_ndarray a = {0};
     if (t->rank < 1 || t->rank > 2)
         GN_FAIL(GN_ERR_USAGE, "tensor %s has rank %d: CSV takes vectors and matrices", t->name, t->rank);
-    gn_ndarray_dtype(&a, descr[t->elem], 2);
-    if (!gn_ndarray_shape(&a, t->rank, t->dim)) GN_FAIL(GN_ERR_USAGE, "tensor %s has an impossible shape", t->name);
-    a.data = t->data;
+    if (t->dim[0] != rows)
+        GN_FAIL(GN_ERR_USAGE, "tensor %s has %lld rows, expected %lld", t->name, (long long)t->dim[0], (long long)rows);
+    gn_ndarray_dtype(a, descr[t->elem], 2);
+    if (!gn_ndarray_shape(a, t->rank, t->dim)) GN_FAIL(GN_ERR_USAGE, "tensor %s has an impossible shape", t->name);
+    a->data = t->data;
+    return NULL;
+}
+
+gn_status *gn_csv_write_columns(const char *path, const char *header, int n, const gn_named_tensor *t)
+{
+    gn_out o;
+    gn_ndarray a[SIDE_BY_SIDE] = {0};
+    if (n < 1 || n > SIDE_BY_SIDE) GN_FAIL(GN_ERR_USAGE, "%d tensors: expected 1 to %d", n, SIDE_BY_SIDE);
+    for (int k = 0; k < n; k++) GN_TRY(view(&t[k], t[0].dim[0], &a[k]));
     GN_TRY(gn_out_open(&o, path));
     if (header) fprintf(o.f, "%s\n", header);
-    int64_t cols = t->rank == 2 ? t->dim[1] : 1;
-    for (int64_t r = 0; r < t->dim[0] && !ferror(o.f); r++) {
-        for (int64_t c = 0; c < cols; c++) {
-            if (c) fputc(',', o.f);
-            put_number(o.f, t, &a, r * cols + c);
+    for (int64_t r = 0; r < t[0].dim[0] && !ferror(o.f); r++) {
+        for (int k = 0; k < n; k++) {
+            int64_t cols = t[k].rank == 2 ? t[k].dim[1] : 1;
+            for (int64_t c = 0; c < cols; c++) {
+                if (k + c) fputc(',', o.f);
+                put_number(o.f, &t[k], &a[k], r * cols + c);
+            }
         }
         fputc('\n', o.f);
     }
     return gn_out_close(&o, NULL);
+}
+
+gn_status *gn_csv_write(const char *path, const char *header, const gn_named_tensor *t)
+{
+    return gn_csv_write_columns(path, header, 1, t);
 }

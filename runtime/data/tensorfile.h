@@ -37,5 +37,7 @@ GN_NODISCARD gn_status *gn_npz_write(const char *path, const gn_tensor_file *f);
 
 /* One row a line, comma-separated, %.9g; `header` (may be NULL) is the first line. rank 1 or 2. */
 GN_NODISCARD gn_status *gn_csv_write(const char *path, const char *header, const gn_named_tensor *t);
+/* Up to 8 of as many rows, side by side. */
+GN_NODISCARD gn_status *gn_csv_write_columns(const char *path, const char *header, int n, const gn_named_tensor *t);
 
 #endif

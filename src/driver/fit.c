@@ -14,17 +14,15 @@ gn_status *gn_session_fetch(gn_session *s) { return gn_instance_fetch(s->build.e
 
 const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
-    int64_t elems = 0;
-    const float *out = gn_instance_output(s->build.eval.instance, "out", &elems);
-    *classes = s->data->n_nodes ? elems / s->data->n_nodes : 0;
-    return out;
+    *classes = gn_session_classes(s);
+    return *classes ? gn_instance_output(s->build.eval.instance, "out", NULL) : NULL;
 }
 
 double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
 {
     int64_t classes;
     const float *out = gn_session_logits(s, &classes);
-    if (!out || !s->data->y || !mask || classes < 1) return NAN;
+    if (!out || !s->data->y || !mask) return NAN;
     return gn_accuracy(out, s->data->n_nodes, classes, s->data->y, mask);
 }
 
@@ -32,6 +30,7 @@ typedef struct best {
     bool any;                /* an epoch was chosen */
     double accuracy, loss;   /* the best validation figures so far, each by itself */
     double train, val, test; /* accuracies of the chosen epoch */
+    double train_loss;       /* its loss */
     int64_t epoch;           /* the chosen one */
     int64_t misses;          /* epochs in a row without an improvement */
     gn_state weights;
@@ -90,6 +89,7 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
     b->train = e->train_acc;
     b->val = e->val_acc;
     b->test = e->test_acc;
+    b->train_loss = e->loss;
     b->epoch = e->epoch;
     GN_TRY(gn_session_pull(s));
     if (b->weights.n) return gn_state_restore(&b->weights, &s->state);
@@ -123,12 +123,31 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     return NULL;
 }
 
+/* What `select` and `patience` go by has to be there, else every epoch would be as good as any. */
+static gn_status *check_monitor(const gn_session *s)
+{
+    const gn_train_spec *t = &s->model->train;
+    if (!(t->select_best || t->patience > 0) || (t->monitor_loss && !t->monitor_accuracy)) return NULL;
+    if (!gn_session_classes(s))
+        GN_FAIL(
+            GN_ERR_MODEL,
+            "the train block of %s chooses epochs by the accuracy on validation nodes, and its result is no node[C]: "
+            "write `monitor = val_loss`",
+            s->model->name);
+    if (!s->data->y || !s->data->val_mask)
+        GN_FAIL(GN_ERR_DATA,
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s has no labels",
+                s->model->name, s->data->name ? s->data->name : "the data");
+    return NULL;
+}
+
 gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e), void *ctx,
                           gn_fit *out)
 {
     best b = {.accuracy = -INFINITY, .loss = INFINITY};
     gn_state_init(&b.weights);
     *out = (gn_fit){.seed = seed};
+    GN_TRY(check_monitor(s));
     GN_TRY(gn_session_reset(s, seed));
     if (s->opt.weights) GN_TRY(gn_session_load(s, s->opt.weights));
     gn_status *status = epochs(s, each, ctx, out, &b);
@@ -139,6 +158,8 @@ gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, 
     gn_epoch last = {.epoch = out->epochs};
     GN_TRY(measure(s, &last));
     bool chosen = b.any && s->model->train.select_best;
+    out->chosen = chosen;
+    out->best_loss = b.any ? b.train_loss : out->loss;
     out->train_acc = chosen ? b.train : last.train_acc;
     out->val_acc = chosen ? b.val : last.val_acc;
     out->test_acc = chosen ? b.test : last.test_acc;

@@ -89,10 +89,32 @@ GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
 /* Runs the forward pass; fails on a device alone, where the logits then are to be fetched. */
 GN_NODISCARD gn_status *gn_session_eval(gn_session *s);
 GN_NODISCARD gn_status *gn_session_fetch(gn_session *s); /* logits of the last eval, from the device */
-/* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v). */
+/* How many classes the result tells of: it is node[C], and C is as many as the data has, two at least.  0: it is something
+ * else, of which there is no accuracy. */
+int64_t gn_session_classes(const gn_session *s);
+/* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }
-double gn_session_accuracy(const gn_session *s, const uint8_t *mask); /* of the last eval; NaN without labels or mask */
+double gn_session_accuracy(const gn_session *s,
+                           const uint8_t *mask); /* of the last eval; NaN without classes, labels or
+                                                                       * mask */
+
+/* What the last eval gave, whatever its shape, as the model says it and in the user's order. */
+typedef struct gn_result {
+    gn_elem elem;
+    gir_space_kind over; /* GIR_NODE, GIR_EDGE: it has a row for each; GIR_NONE: it has no rows */
+    int rank;            /* rows, where there are any, and the dimensions of a row */
+    int64_t dim[1 + GIR_MAX_RANK];
+    int64_t n_rows, row_elems; /* no rows: one */
+    const void *data;
+    int64_t *ends; /* [2, n_rows] over edges: sources, then destinations; else NULL */
+    void *owned;
+} gn_result;
+
+/* After gn_session_fetch.  Alive until the next eval, or the end of the session; gn_result_free ends it. */
+GN_NODISCARD gn_status *gn_session_result(const gn_session *s, gn_result *out);
+double gn_result_at(const gn_result *r, int64_t k); /* element k, of n_rows * row_elems */
+void gn_result_free(gn_result *r);
 
 /* One training step, of a session that trains; its loss, of before the update. */
 GN_NODISCARD gn_status *gn_session_step(gn_session *s, double *loss);
@@ -105,15 +127,18 @@ typedef struct gn_epoch { /* after each epoch */
 
 typedef struct gn_fit {
     uint64_t seed;
-    int64_t epochs; /* that ran */
-    double loss, train_acc, val_acc, test_acc;
+    int64_t epochs;                      /* that ran */
+    double loss;                         /* of the last epoch; NaN: none ran */
+    double train_acc, val_acc, test_acc; /* of the weights that are kept */
     int64_t best_epoch;
+    double best_loss;      /* its loss */
+    bool chosen;           /* the best epoch's weights are kept, not the last one's */
     int64_t n_steps;       /* of which the time was kept: the first million */
     const double *step_us; /* [n_steps], of the training step alone; in the session's arena */
 } gn_fit;
 
 /* Trains from a reset with `seed`, and from the weights of the options where those name a file.  GN_ERR_MODEL when the
- * loss is no longer finite (says in which epoch). */
+ * loss is no longer finite (says in which epoch), and where epochs are to be chosen by an accuracy that there is not. */
 GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
                                        void *ctx, gn_fit *out);
 

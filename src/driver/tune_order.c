@@ -18,46 +18,37 @@ gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session
     return gn_session_new(of->arena, &o, out);
 }
 
-typedef struct scores {
-    const gn_session *s;
-    const float *p;
-    int64_t n; /* of a node */
-} scores;
-
-static gn_status *score(gn_session *s, scores *out)
+static gn_status *score(gn_session *s, gn_result *out)
 {
     GN_TRY(gn_session_reset(s, 1));
     GN_TRY(gn_session_eval(s));
-    out->s = s;
-    out->p = gn_session_logits(s, &out->n);
-    return NULL;
+    return gn_session_result(s, out);
 }
 
-static double at(const scores *x, int64_t v, int64_t c) { return (double)x->p[gn_session_row(x->s, v) * x->n + c]; }
-
-static bool same(const scores *x, const scores *y)
+static bool same(const gn_result *x, const gn_result *y)
 {
+    int64_t n = x->n_rows * x->row_elems;
     double scale = 0; /* of what is finite, so that no slack is infinite */
-    if (!x->p || !y->p || x->n != y->n) return false;
-    for (int64_t v = 0; v < x->s->data->n_nodes; v++)
-        for (int64_t c = 0; c < x->n; c++)
-            if (isfinite(at(x, v, c))) scale = fmax(scale, fabs(at(x, v, c)));
-    for (int64_t v = 0; v < x->s->data->n_nodes; v++)
-        for (int64_t c = 0; c < x->n; c++) {
-            double want = at(x, v, c), got = at(y, v, c);
-            if (want == got || (isnan(want) && isnan(got)) || fabs(got - want) <= 1e-4 * scale) continue;
-            return false;
-        }
+    if (n != y->n_rows * y->row_elems) return false;
+    for (int64_t k = 0; k < n; k++)
+        if (isfinite(gn_result_at(x, k))) scale = fmax(scale, fabs(gn_result_at(x, k)));
+    for (int64_t k = 0; k < n; k++) {
+        double want = gn_result_at(x, k), got = gn_result_at(y, k);
+        if (want == got || (isnan(want) && isnan(got)) || fabs(got - want) <= 1e-4 * scale) continue;
+        return false;
+    }
     return true;
 }
 
 bool tune_same_scores(gn_session *a, gn_session *b)
 {
-    scores x, y;
+    gn_result x = {0}, y = {0};
     gn_status *bad = score(a, &x);
     if (!bad) bad = score(b, &y);
     bool ok = !bad && same(&x, &y);
     gn_status_free(bad);
+    gn_result_free(&x);
+    gn_result_free(&y);
     return ok;
 }
 

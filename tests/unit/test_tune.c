@@ -223,6 +223,28 @@ START_TEST(orders_of_nodes)
 }
 END_TEST
 
+/* Results that are no node[C]: on edges, of nodes in three dimensions, of the whole graph. */
+START_TEST(results_of_any_shape_are_compared_in_their_users_order)
+{
+    static const char *const given[] = {"-> edge {\n  return edge(u -> v in g: l(x)[u][0] + 2 * l(x)[v][1])\n}\n",
+                                        "-> node[2, 4] {\n  return reshape(concat(l(x), -l(x)), [2, 4])\n}\n",
+                                        "-> [C] {\n  return mean(l(x), over = node)\n}\n"};
+    gn_session_options o = options("gcn", false);
+    o.mode = GN_MODE_DEFAULT;
+    o.text = gn_arena_printf(&arena, "model M() (g: graph, x: node[F]) %.*s{\n  l = Linear(4)\n%s",
+                             (int)strcspn(given[_i], "{"), given[_i], strchr(given[_i], '\n') + 1);
+    gn_session *of = open_session(&o), *s;
+    ok(tune_default_session(of, GN_ORDER_RCM, &s));
+    ck_assert(tune_same_scores(of, s) && tune_same_scores(s, of));
+    gn_unit_release(&s->build.eval);
+    ck_assert(meddle_with(&s->build.eval, 1, 77, 0));
+    ok(gn_session_bind(s, &s->build.eval, s->pool, NULL));
+    ck_assert(!tune_same_scores(of, s));
+    gn_session_free(s);
+    gn_session_free(of);
+}
+END_TEST
+
 /* Keeping ------------------------------------------------------------------------------------------------------------ */
 
 START_TEST(what_was_found_is_kept)
@@ -288,6 +310,7 @@ int main(void)
     tcase_add_test(right, a_candidate_that_leaves_out_a_row_is_rejected);
     tcase_add_test(right, a_candidate_that_is_finite_is_rejected);
     tcase_add_loop_test(order, orders_of_nodes, 0, sizeof orders / sizeof *orders);
+    tcase_add_loop_test(order, results_of_any_shape_are_compared_in_their_users_order, 0, 3);
     tcase_add_test(keep, what_was_found_is_kept);
     tcase_add_test(keep, a_search_goes_on);
     return suite_run(s);

@@ -1,0 +1,121 @@
+"""Results of any shape, in the files of --predictions: their true shape, rows in the order of the data, and no accuracy
+where they tell of no classes."""
+import json
+import os
+import random
+
+import files
+import runs
+
+r = runs.Runs()
+random.seed(3)
+N, LOOPS = 40, ((5, 5), (9, 9), (5, 5))
+pairs = [(random.randrange(N), random.randrange(N)) for _ in range(150)]
+edges = [p for p in pairs if p[0] != p[1]]
+for k, loop in enumerate(LOOPS):
+    edges.insert(17 * k + 11, loop)
+E = len(edges)
+flat = [u for u, _ in edges] + [v for _, v in edges]
+y = [v % 3 for v in range(N)]
+masks = [[int(v % 4 == k) for v in range(N)] for k in range(3)]
+DATA = r.path("data.npz")
+files.write_npz(DATA, {"edge_index": ("q", (2, E), flat), "x": ("f", (N, 2), [z for v in range(N) for z in (v, 1)]),
+                       "y": ("q", (N,), y), "train_mask": ("?", (N,), masks[0]), "val_mask": ("?", (N,), masks[1]),
+                       "test_mask": ("?", (N,), masks[2])})
+ORDERS = ("none", "degree", "rcm", "communities")
+
+
+def predict(model, how, name, *args):
+    path = r.path(name)
+    out = r.works("run", model, "--data", DATA, "-q", "--threads", 1, "--reorder", how, "--predictions", path, *args)
+    assert "accuracy" not in out, out
+    if name.endswith(".npz"):
+        return files.read_npz(path)
+    return open(path).read().split("\n")
+
+
+# On edges: 100 u + v tells which edge a row is of.
+kept = [p for p in edges if p[0] != p[1]]
+GRAPHS = {"g": edges, "reverse(g)": [(v, u) for u, v in edges], "remove_self_loops(g)": kept,
+          "self_loops(g)": edges + [(v, v) for v in range(N)],
+          "remaining_self_loops(reverse(g))": [(v, u) for u, v in kept] + [(v, v) for v in range(N)],
+          "self_loops(self_loops(g))": edges + 2 * [(v, v) for v in range(N)]}
+for graph, listed in GRAPHS.items():
+    model = r.write("edge.gnn", f"""model M() (g: graph, x: node[F]) -> edge[2] {{
+  a = {graph}
+  e = edge(u -> v in a: 100 * x[u] + x[v])
+  return e
+}}
+""")
+    for how in ORDERS:
+        name = f"{graph}, {how}"
+        arrays = predict(model, how, "edge.npz")
+        assert sorted(arrays) == ["edge_index", "out"], (name, sorted(arrays))
+        assert arrays["out"][1] == (len(listed), 2), (name, arrays["out"][1])
+        assert arrays["out"][2][0::2] == [100.0 * u + v for u, v in listed], name
+        assert arrays["out"][2][1::2] == [101.0] * len(listed), name
+        assert arrays["edge_index"] == ("q", (2, len(listed)), [u for u, _ in listed] + [v for _, v in listed]), name
+    lines = predict(model, "rcm", "edge.csv")
+    assert lines[0] == "source,target,out_0,out_1" and lines[-1] == "", lines[:2]
+    assert lines[1:-1] == [f"{u},{v},{100 * u + v},101" for u, v in listed], graph
+
+# On nodes: of any rank.
+for how in ORDERS:
+    model = r.write("rank3.gnn", """model M() (g: graph, x: node[F]) -> node[2, 3] {
+  return reshape(concat(x, 2 * x, 3 * x), [2, 3])
+}
+""")
+    arrays = predict(model, how, "rank3.npz")
+    want = [float(z) for v in range(N) for z in (v, 1, 2 * v, 2, 3 * v, 3)]
+    assert arrays == {"out": ("f", (N, 2, 3), want)}, (how, arrays["out"][1])
+    lines = predict(model, how, "rank3.csv")
+    assert lines[0] == "out_0_0,out_0_1,out_0_2,out_1_0,out_1_1,out_1_2", lines[0]
+    assert lines[3] == "2,1,4,2,6,3", lines[3]
+    model = r.write("scalar.gnn", "model M() (g: graph, x: node[F]) -> node {\n  return 10 * x[0]\n}\n")
+    assert predict(model, how, "scalar.npz") == {"out": ("f", (N,), [10.0 * v for v in range(N)])}, how
+    assert predict(model, how, "scalar.csv") == ["out"] + [str(10 * v) for v in range(N)] + [""], how
+
+# On none: what is read out of the whole graph.
+model = r.write("readout.gnn", "model M() (g: graph, x: node[F]) -> [C] {\n  return concat(sum(x, over = node), tensor([7]))\n}\n")
+assert predict(model, "degree", "readout.npz") == {"out": ("f", (3,), [N * (N - 1) / 2, float(N), 7.0])}
+assert predict(model, "degree", "readout.csv") == ["out_0,out_1,out_2", f"{N * (N - 1) // 2},{N},7", ""]
+
+# More columns than classes are no logits.
+model = r.write("wide.gnn", "model M() (g: graph, x: node[F]) -> node[4] {\n  return concat(x, x)\n}\n")
+assert predict(model, "none", "wide.npz")["out"][1] == (N, 4)
+
+# Training: a regression has a loss and no accuracy; nothing can be chosen by one.
+REG = """model Reg() (g: graph, x: node[F]) -> node {
+  l = Linear(1)
+  return l(x / 40)[0]
+}
+train Reg {
+  loss = mse(Reg(g, x), float(y)) over train_mask
+  optimizer = adam(lr = 0.1)
+  epochs = 20
+%s}
+"""
+reg = r.write("reg.gnn", REG % "")
+out = r.works("train", reg, "--data", DATA, "-q", "--predictions", r.path("reg.csv"))
+assert out.startswith("seed 0: 20 epochs, loss ") and "accuracy" not in out, out
+lines = open(r.path("reg.csv")).read().split("\n")
+assert lines[0] == "out" and len(set(lines[1:-1])) == N, lines[:3]
+d = json.loads(r.works("train", reg, "--data", DATA, "-q", "--json"))
+assert d["runs"][0]["test_acc"] is None and d["test_acc"]["mean"] is None, d["runs"]
+assert "metrics" not in json.loads(r.works("run", reg, "--data", DATA, "-q", "--json"))
+for setting in ("  select = best\n", "  patience = 3\n"):
+    chosen = r.write("chosen.gnn", REG % setting)
+    r.fails(1, "write `monitor = val_loss`", "train", chosen, "--data", DATA, "-q")
+    out = r.works("train", r.write("chosen.gnn", REG % (setting + "  monitor = val_loss\n")), "--data", DATA, "-q")
+    assert "accuracy" not in out, out
+
+# select = best: loss and accuracy are of one epoch, which is named.
+gcn = os.path.join(runs.SAMPLES, "gcn.gnn")
+args = ("train", gcn, "-q", "--epochs", 40, "--seed", 3)
+one = json.loads(r.works(*args, "--json"))["runs"][0]
+assert one["best_epoch"] < 40 and one["best_loss"] != one["loss"], one
+assert f"seed 3: 40 epochs, best {one['best_epoch']}: loss {one['best_loss']:.4f}, accuracy train " in r.works(*args)
+best = json.loads(r.works(*args[:3], "--seed", 3, "--epochs", one["best_epoch"], "--json"))["runs"][0]
+assert best["loss"] == one["best_loss"] and best["test_acc"] == one["test_acc"], (best, one)
+
+r.done()
