@@ -17,6 +17,8 @@
  * message and ends it with gnnc_status_free.  When a function fails, *out is NULL, and what it was called on is as it
  * was before, but for a run: it has no output until the next call that succeeds.  Nothing is printed, nothing exits, no
  * signal handlers or global state are touched. Any function may return GNNC_ERROR_MEMORY.
+ * NULL where something is needed is GNNC_ERROR_USAGE that names function and argument; functions without a status then do
+ * nothing, give 0, or describe nothing.
  *
  * Threads.  Contexts, modules and graphs never change once made, and an executable changes only in what it has compiled:
  * any number of threads may use them at once.  Contexts share nothing but the folder of their caches.  A run,

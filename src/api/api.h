@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 struct gnnc_context {
     atomic_int users;
@@ -145,6 +146,24 @@ static inline gnnc_context *api_context(const gnnc_executable *e) { return e->mo
 static inline size_t api_least(size_t a, size_t b) { return a < b ? a : b; }
 
 static inline gnnc_status *api_out(gn_status *s) { return (gnnc_status *)s; }
+
+/* An argument that has to be there; and one that a result goes to, which is NULL until there is one. */
+#define API_NEEDS(arg)                                                                                                 \
+    do {                                                                                                               \
+        if (!(arg)) return api_null(__func__, #arg);                                                                   \
+    } while (0)
+#define API_GIVES(out)                                                                                                 \
+    do {                                                                                                               \
+        API_NEEDS(out);                                                                                                \
+        *(out) = NULL;                                                                                                 \
+    } while (0)
+gnnc_status *api_null(const char *function, const char *arg); /* status.c: GNNC_ERROR_USAGE that names both */
+
+/* Of a structure of the caller's that begins with its size: as much as it knows; nothing where there is none. */
+static inline void api_describe(void *info, const void *full, size_t size)
+{
+    if (info) memcpy(info, full, api_least(*(const size_t *)info, size));
+}
 
 gnnc_context *api_keep_context(const gnnc_context *c); /* counts it; NULL is fine */
 void api_release_context(gnnc_context *c);

@@ -120,7 +120,7 @@ static gn_status *open_device(gnnc_context *c)
 
 void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info)
 {
-    gnnc_device_info i = {.size = info->size, .name = "cpu", .ordinal = -1, .reason = ""};
+    gnnc_device_info i = {.size = info ? info->size : 0, .name = "cpu", .ordinal = -1, .reason = ""};
     const gn_target *t = api_target(c);
     if (c && c->no_device) i.reason = c->no_device;
     if (t) {
@@ -131,7 +131,7 @@ void gnnc_context_device(const gnnc_context *c, gnnc_device_info *info)
         i.arch = t->arch;
         i.bytes = about->total_bytes;
     }
-    memcpy(info, &i, api_least(info->size, sizeof i));
+    api_describe(info, &i, sizeof i);
 }
 
 gn_status *api_give_text(const gn_buf *b, char **text)
@@ -152,9 +152,9 @@ static gn_status *print_doctor(gn_arena *a, char **text)
 
 gnnc_status *gnnc_doctor(char **text)
 {
+    API_GIVES(text);
     gn_arena a;
     const gn_allocator *before = gn_allocator_use(NULL);
-    *text = NULL;
     gn_arena_init(&a);
     gn_status *s = print_doctor(&a, text);
     gn_arena_free(&a);
@@ -178,7 +178,6 @@ static gn_status *fill(gnnc_context *c)
 static gn_status *new_context(const gnnc_context_options *options, gnnc_context **out)
 {
     gnnc_context_options o;
-    *out = NULL;
     GN_TRY(read_options(options, &o));
     gn_allocator a = {o.allocate, o.release, o.user};
     const gn_allocator *before = gn_allocator_use(o.allocate ? &a : NULL);
@@ -201,12 +200,13 @@ static gn_status *new_context(const gnnc_context_options *options, gnnc_context 
 
 gnnc_status *gnnc_context_new(const gnnc_context_options *options, gnnc_context **out)
 {
+    API_GIVES(out);
     return api_out(new_context(options, out));
 }
 
 void gnnc_context_cache(const gnnc_context *c, gnnc_cache_info *info)
 {
-    gnnc_cache_info i = {.size = info->size};
+    gnnc_cache_info i = {.size = info ? info->size : 0};
     if (c && c->cache) {
         gn_cache_counts n = gn_cache_counted(c->cache);
         i.on = true;
@@ -216,5 +216,5 @@ void gnnc_context_cache(const gnnc_context *c, gnnc_cache_info *info)
         i.stored = n.stored;
         i.memory_bytes = n.memory_bytes;
     }
-    memcpy(info, &i, api_least(info->size, sizeof i));
+    api_describe(info, &i, sizeof i);
 }

@@ -195,6 +195,9 @@ static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
 
 gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data)
 {
+    API_NEEDS(r);
+    API_NEEDS(name);
+    API_NEEDS(data);
     API_MEMORY(api_context(r->exe));
     return api_out(bind(r, name, data));
 }
@@ -214,6 +217,8 @@ static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, con
 gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,
                                const float *value)
 {
+    API_NEEDS(r);
+    API_NEEDS(row);
     API_MEMORY(api_context(r->exe));
     return api_out(bind_csr(r, n_nodes, row, column, value));
 }
@@ -242,6 +247,8 @@ static gn_status *bind_graph(gnnc_run *r, gnnc_graph *g)
 
 gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g)
 {
+    API_NEEDS(r);
+    API_NEEDS(g);
     API_MEMORY(api_context(r->exe));
     return api_out(bind_graph(r, (gnnc_graph *)(uintptr_t)g));
 }

@@ -28,15 +28,17 @@ static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_op
 {
     *to = (gnnc_compile_options){0};
     size_t least = offsetof(gnnc_compile_options, classes);
-    if (!from || from->size < least)
-        GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", from ? from->size : 0,
-                least);
+    if (from->size < least)
+        GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", from->size, least);
     memcpy(to, from, api_least(from->size, sizeof *to));
     if (to->features < 1) GN_FAIL(GN_ERR_USAGE, "features is %lld; x has a column at least", (long long)to->features);
     if (to->classes < 0 || to->edge_features < 0)
         GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative", (long long)to->classes,
                 (long long)to->edge_features);
     if (to->n_defines && !to->defines) GN_FAIL(GN_ERR_USAGE, "%zu defines at no address", to->n_defines);
+    for (size_t k = 0; k < to->n_defines; k++)
+        if (!to->defines[k].name || !to->defines[k].value)
+            GN_FAIL(GN_ERR_USAGE, "`defines[%zu].%s` is NULL", k, to->defines[k].name ? "value" : "name");
     if (to->expect_nodes < 0 || to->expect_edges < 0 || to->recompile_limit < 0)
         GN_FAIL(GN_ERR_USAGE, "expect_nodes is %lld, expect_edges %lld, recompile_limit %d: none is negative",
                 (long long)to->expect_nodes, (long long)to->expect_edges, to->recompile_limit);
@@ -179,7 +181,6 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
 static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_options *options, gnnc_executable **out)
 {
     gnnc_compile_options o;
-    *out = NULL;
     GN_TRY(read_options(options, &o));
     API_MEMORY(m->context);
     gnnc_executable *e = gn_allocate_zeroed(sizeof *e);
@@ -200,6 +201,9 @@ static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_option
 
 gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *options, gnnc_executable **out)
 {
+    API_GIVES(out);
+    API_NEEDS(m);
+    API_NEEDS(options);
     return api_out(new_executable(m, options, out));
 }
 
@@ -213,7 +217,7 @@ static const gn_build *newest_build(const gnnc_executable *e, gn_mode *mode)
     return v ? &v->build : e->build;
 }
 
-void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info)
+static void describe(const gnnc_executable *e, gnnc_executable_info *info)
 {
     const gn_build *b = newest_build(e, NULL);
     gnnc_executable_info i = {.size = info->size,
@@ -231,7 +235,15 @@ void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *in
         i.cache_misses += v->build.code.misses;
         i.all_compile_ms += v->ms;
     }
-    memcpy(info, &i, api_least(info->size, sizeof i));
+    api_describe(info, &i, sizeof i);
+}
+
+void gnnc_executable_describe(const gnnc_executable *e, gnnc_executable_info *info)
+{
+    if (e && info)
+        describe(e, info);
+    else if (info)
+        api_describe(info, &(gnnc_executable_info){.size = info->size, .model = ""}, sizeof *info);
 }
 
 static gn_status *find_program(const gnnc_executable *e, int k, const gn_variant **out)
@@ -263,12 +275,14 @@ static gn_status *describe_program(const gnnc_executable *e, int k, gnnc_program
         i.guard_was = v->old;
         i.guard_is = v->new;
     }
-    memcpy(info, &i, api_least(info->size, sizeof i));
+    api_describe(info, &i, sizeof i);
     return NULL;
 }
 
 gnnc_status *gnnc_executable_program(const gnnc_executable *e, int k, gnnc_program_info *info)
 {
+    API_NEEDS(e);
+    API_NEEDS(info);
     return api_out(describe_program(e, k, info));
 }
 
@@ -289,12 +303,14 @@ static gn_status *describe_tuning(const gnnc_executable *e, int k, bool step, gn
                                .seconds = t->seconds,
                                .rejected = t->wrong,
                                .finished = t->finished};
-    memcpy(info, &i, api_least(info->size, sizeof i));
+    api_describe(info, &i, sizeof i);
     return NULL;
 }
 
 gnnc_status *gnnc_executable_tuning(const gnnc_executable *e, int k, bool step, gnnc_tuning_info *info)
 {
+    API_NEEDS(e);
+    API_NEEDS(info);
     return api_out(describe_tuning(e, k, step, info));
 }
 
@@ -325,9 +341,11 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
 
 gnnc_status *gnnc_executable_emit(const gnnc_executable *e, const char *stage, char **text)
 {
+    API_GIVES(text);
+    API_NEEDS(e);
+    API_NEEDS(stage);
     gn_arena a;
     API_MEMORY(api_context(e));
-    *text = NULL;
     gn_arena_init(&a);
     gn_status *s = print_stage(e, &a, stage, text);
     gn_arena_free(&a);
@@ -373,9 +391,10 @@ static gn_status *print_explanation(const gnnc_executable *e, gn_arena *a, char 
 
 gnnc_status *gnnc_executable_explain(const gnnc_executable *e, char **text)
 {
+    API_GIVES(text);
+    API_NEEDS(e);
     gn_arena a;
     API_MEMORY(api_context(e));
-    *text = NULL;
     gn_arena_init(&a);
     gn_status *s = print_explanation(e, &a, text);
     gn_arena_free(&a);

@@ -36,7 +36,6 @@ static gn_status *parse(gnnc_module *m, const char *text, size_t n, const char *
 
 static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, const char *name, gnnc_module **out)
 {
-    *out = NULL;
     API_MEMORY(c);
     gnnc_module *m = gn_allocate_zeroed(sizeof *m);
     if (!m) GN_FAIL(GN_ERR_NOMEM, "out of memory: a module");
@@ -53,11 +52,15 @@ static gn_status *new_module(const gnnc_context *c, const char *text, size_t n, 
 
 gnnc_status *gnnc_module_parse(const gnnc_context *c, const char *text, size_t n, const char *name, gnnc_module **out)
 {
+    API_GIVES(out);
+    if (n) API_NEEDS(text);
     return api_out(new_module(c, text ? text : "", text ? n : 0, name ? name : "<model>", out));
 }
 
 gnnc_status *gnnc_module_read(const gnnc_context *c, const char *path, gnnc_module **out)
 {
+    API_GIVES(out);
+    API_NEEDS(path);
     return api_out(new_module(c, NULL, 0, path, out));
 }
 
@@ -77,8 +80,8 @@ void api_release_graph(gnnc_graph *g)
 }
 
 void gnnc_graph_free(gnnc_graph *g) { api_release_graph(g); }
-int64_t gnnc_graph_nodes(const gnnc_graph *g) { return g->graph->n_dst; }
-int64_t gnnc_graph_edges(const gnnc_graph *g) { return g->graph->n_edge; }
+int64_t gnnc_graph_nodes(const gnnc_graph *g) { return g ? g->graph->n_dst : 0; }
+int64_t gnnc_graph_edges(const gnnc_graph *g) { return g ? g->graph->n_edge : 0; }
 
 /* Takes the graph, whether or not there is memory for what holds it. */
 static gn_status *new_graph(const gnnc_context *c, gn_graph *graph, gnnc_graph **out)
@@ -108,7 +111,6 @@ static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, 
     API_MEMORY(c);
     gn_elem ends;
     gn_graph *g;
-    *out = NULL;
     GN_TRY(check_index(index, &ends));
     GN_TRY(gn_graph_from_coo(GN_I32, nodes, nodes, edges, ends, src, dst, &g));
     return new_graph(c, g, out);
@@ -117,6 +119,9 @@ static gn_status *from_coo(const gnnc_context *c, int64_t nodes, int64_t edges, 
 gnnc_status *gnnc_graph_from_coo(const gnnc_context *c, int64_t n_nodes, int64_t n_edges, gnnc_index index,
                                  const void *src, const void *dst, gnnc_graph **out)
 {
+    API_GIVES(out);
+    if (n_edges > 0) API_NEEDS(src);
+    if (n_edges > 0) API_NEEDS(dst);
     return api_out(from_coo(c, n_nodes, n_edges, index, src, dst, out));
 }
 
@@ -126,7 +131,6 @@ static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index inde
     API_MEMORY(c);
     gn_elem ends;
     gn_graph *g;
-    *out = NULL;
     GN_TRY(check_index(index, &ends));
     GN_TRY(gn_graph_from_rows(GN_I32, nodes, ends, row, src, &g));
     return new_graph(c, g, out);
@@ -135,6 +139,8 @@ static gn_status *from_csr(const gnnc_context *c, int64_t nodes, gnnc_index inde
 gnnc_status *gnnc_graph_from_csr(const gnnc_context *c, int64_t n_nodes, gnnc_index index, const void *row,
                                  const void *src, gnnc_graph **out)
 {
+    API_GIVES(out);
+    API_NEEDS(row);
     return api_out(from_csr(c, n_nodes, index, row, src, out));
 }
 

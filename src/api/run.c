@@ -64,7 +64,6 @@ static gn_unit unit_of(const gn_build *b, int which) { return which == STEP ? b-
 
 static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
 {
-    *out = NULL;
     gnnc_run_options o = {0};
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     if (o.threads < 0) GN_FAIL(GN_ERR_USAGE, "a run of %d threads", o.threads);
@@ -92,6 +91,9 @@ static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
 
 gnnc_status *gnnc_run_new(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
 {
+    API_GIVES(out);
+    API_NEEDS(e);
+    API_NEEDS(s);
     return api_out(new_run(e, s, options, out));
 }
 
@@ -263,6 +265,7 @@ static gn_status *run(gnnc_run *r, int which)
 
 gnnc_status *gnnc_run_infer(gnnc_run *r)
 {
+    API_NEEDS(r);
     API_MEMORY(api_context(r->exe));
     gn_status *s = run(r, INFER);
     r->inferred = !s;
@@ -271,6 +274,7 @@ gnnc_status *gnnc_run_infer(gnnc_run *r)
 
 gnnc_status *gnnc_run_step(gnnc_run *r, double *loss)
 {
+    API_NEEDS(r);
     if (!r->unit[STEP].code)
         return api_out(GN_ERROR(GN_ERR_USAGE, "the executable was compiled without `train`: it has no training step"));
     API_MEMORY(api_context(r->exe));
@@ -332,6 +336,9 @@ static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
 
 gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view)
 {
+    API_NEEDS(r);
+    API_NEEDS(name);
+    API_NEEDS(view);
     API_MEMORY(api_context(r->exe));
     return api_out(output(r, name, view));
 }
@@ -345,6 +352,7 @@ static int64_t data_bytes(const gnnc_run *r, const api_data *d)
 
 int64_t gnnc_run_bytes(const gnnc_run *r)
 {
+    if (!r) return 0;
     int64_t bytes = (r->pattern ? gn_graph_bytes(r->pattern) : 0) + r->copied_bytes;
     for (int k = 0; k < r->n_data; k++) bytes += data_bytes(r, &r->data[k]);
     if (r->graph && r->graph->of) bytes += gn_graph_bytes(r->graph->graph);
@@ -357,7 +365,7 @@ int64_t gnnc_run_bytes(const gnnc_run *r)
     return bytes;
 }
 
-void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info)
+static void describe(const gnnc_run *r, gnnc_run_info *info)
 {
     const gn_variant *v = r->variant[r->last];
     gnnc_run_info i = {.size = info->size,
@@ -371,5 +379,13 @@ void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info)
         i.padded_nodes = r->padded->n_dst - r->graph->graph->n_dst;
         i.padded_edges = r->padded->n_edge - r->graph->graph->n_edge;
     }
-    memcpy(info, &i, api_least(info->size, sizeof i));
+    api_describe(info, &i, sizeof i);
+}
+
+void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info)
+{
+    if (r && info)
+        describe(r, info);
+    else if (info)
+        api_describe(info, &(gnnc_run_info){.size = info->size, .program = -1}, sizeof *info);
 }

@@ -67,7 +67,6 @@ void gnnc_state_free(gnnc_state *s) { api_release_state(s); }
 
 static gn_status *new_state(const gnnc_executable *e, uint64_t seed, gnnc_state **out)
 {
-    *out = NULL;
     API_MEMORY(api_context(e));
     gnnc_state *s = gn_allocate_zeroed(sizeof *s);
     if (!s) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state");
@@ -86,6 +85,8 @@ static gn_status *new_state(const gnnc_executable *e, uint64_t seed, gnnc_state 
 
 gnnc_status *gnnc_state_new(const gnnc_executable *e, uint64_t seed, gnnc_state **out)
 {
+    API_GIVES(out);
+    API_NEEDS(e);
     return api_out(new_state(e, seed, out));
 }
 
@@ -99,6 +100,8 @@ static gn_status *load_weights(gnnc_state *s, const char *path)
 
 gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path)
 {
+    API_NEEDS(s);
+    API_NEEDS(path);
     API_MEMORY(api_context(s->exe));
     return api_out(load_weights(s, path));
 }
@@ -109,7 +112,12 @@ static gn_status *save_weights(const gnnc_state *s, const char *path)
     return gn_weights_save(s->exe->model, &s->state, path);
 }
 
-gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path) { return api_out(save_weights(s, path)); }
+gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path)
+{
+    API_NEEDS(s);
+    API_NEEDS(path);
+    return api_out(save_weights(s, path));
+}
 
 /* Everything -------------------------------------------------------------------------------------------------------- */
 
@@ -144,6 +152,8 @@ static gn_status *fill_file(const gnnc_state *s, gn_tensor_file *f)
 
 gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path)
 {
+    API_NEEDS(s);
+    API_NEEDS(path);
     gn_tensor_file *f = calloc(1, sizeof *f);
     if (!f) return api_out(GN_ERROR(GN_ERR_NOMEM, "out of memory: a state to be saved"));
     gn_status *status = api_fetch_state((gnnc_state *)(uintptr_t)s);
@@ -175,6 +185,8 @@ static gn_status *check_file(const gnnc_state *s, const char *path, const gn_ten
 
 gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
 {
+    API_NEEDS(s);
+    API_NEEDS(path);
     gn_tensor_file *f;
     gn_status *status = gn_safetensors_read(path, &f);
     if (status) return api_out(status);
@@ -224,6 +236,9 @@ static gn_status *view_weight(gnnc_state *s, int k, const char **name, DLTensor 
 
 gnnc_status *gnnc_state_weight(gnnc_state *s, int k, const char **name, DLTensor *view, int64_t shape_and_strides[16])
 {
+    API_NEEDS(s);
+    API_NEEDS(view);
+    API_NEEDS(shape_and_strides);
     return api_out(view_weight(s, k, name, view, shape_and_strides));
 }
 
@@ -240,9 +255,16 @@ static gn_status *find_weight(const gn_model *m, const char *name, int *out)
 
 gnnc_status *gnnc_state_weight_named(gnnc_state *s, const char *name, DLTensor *view, int64_t shape_and_strides[16])
 {
+    API_NEEDS(s);
+    API_NEEDS(name);
+    API_NEEDS(view);
+    API_NEEDS(shape_and_strides);
     int k;
     gn_status *status = find_weight(s->exe->model, name, &k);
     return api_out(status ? status : view_weight(s, k, NULL, view, shape_and_strides));
 }
 
-void gnnc_state_changed(gnnc_state *s) { s->newer_here = true; }
+void gnnc_state_changed(gnnc_state *s)
+{
+    if (s) s->newer_here = true;
+}

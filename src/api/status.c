@@ -26,6 +26,11 @@ gnnc_code gnnc_status_code(const gnnc_status *s)
     return GNNC_ERROR_INTERNAL;
 }
 
+gnnc_status *api_null(const char *function, const char *arg)
+{
+    return api_out(GN_ERROR(GN_ERR_USAGE, "%s: `%s` is NULL", function, arg));
+}
+
 const char *gnnc_status_message(const gnnc_status *s) { return gn_status_message((const gn_status *)s); }
 void gnnc_status_free(gnnc_status *s) { gn_status_free((gn_status *)s); }
 void gnnc_text_free(char *text) { free(text); }

@@ -221,6 +221,8 @@ static gn_status *save_lock(const gnnc_executable *e, gn_arena *a, const char *p
 
 gnnc_status *gnnc_executable_lock(const gnnc_executable *e, const char *path)
 {
+    API_NEEDS(e);
+    API_NEEDS(path);
     gn_arena a;
     API_MEMORY(api_context(e));
     gn_arena_init(&a);

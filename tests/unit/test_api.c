@@ -114,7 +114,7 @@ START_TEST(repeats)
     float *want = infer(b.run, 3);
     for (int k = 0; k < 3 * C; k++) ck_assert(got[k] - want[k] < 1e-5f && want[k] - got[k] < 1e-5f);
     refused(gnnc_run_bind_csr(b.run, -1, row, column, value), GNNC_ERROR_USAGE, "x: a sparse matrix of -1 rows");
-    refused(gnnc_run_bind_csr(b.run, 3, NULL, column, value), GNNC_ERROR_USAGE, "3 rows at no address");
+    refused(gnnc_run_bind_csr(b.run, 3, NULL, column, value), GNNC_ERROR_USAGE, "gnnc_run_bind_csr: `row` is NULL");
     refused(gnnc_run_bind_csr(b.run, 3, row, NULL, value), GNNC_ERROR_USAGE, "5 entries without their columns");
     free(got);
     free(want);
