@@ -1,6 +1,8 @@
 /* Tensors of others: DLPack's. */
 #include "api/api.h"
 
+#include "runtime/memory.h"
+
 #include <string.h>
 
 bool api_elem(const DLTensor *t, gn_elem *out)
@@ -27,7 +29,12 @@ DLDataType api_type(gn_elem e)
     return (DLDataType){code, (uint8_t)(gn_elem_size(e) * 8), 1};
 }
 
-const void *api_first(const DLTensor *t) { return (const char *)t->data + t->byte_offset; }
+const void *api_first(const DLTensor *t)
+{
+    /* A tensor without elements may have no data (DLPack); for a run NULL is what was never bound. */
+    static const _Alignas(GN_ALIGN) char nothing[GN_ALIGN];
+    return t->data ? (const char *)t->data + t->byte_offset : nothing;
+}
 
 bool api_row_major(const DLTensor *t)
 {

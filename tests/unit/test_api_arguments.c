@@ -1,4 +1,5 @@
-/* The public API, given nothing: NULL where something is needed is an error with the function's name and the argument's. */
+/* The public API, given nothing: NULL where something is needed is an error with the function's name and the argument's; tensors
+ * without elements need no data. */
 /* timeout: 120 */
 #include "unit/api_world.h"
 
@@ -154,6 +155,34 @@ START_TEST(silent)
 }
 END_TEST
 
+/* A graph of no nodes, whose tensors have no data, as DLPack allows. */
+START_TEST(empty)
+{
+    for (int k = 0; k < 3; k++) {
+        bench b = set_up(plain, (gnnc_compile_options){.train = true, .sparse = k == 1, .fixed = k == 2}, 1);
+        int64_t none[2] = {0, F}, skip[2] = {1, 7};
+        DLTensor x = tensor(NULL, 2, none, kDLFloat, 32), y = tensor(NULL, 1, none, kDLInt, 32), out;
+        DLTensor m = tensor(NULL, 1, none, kDLBool, 8), wide = tensor(NULL, 1, none, kDLInt, 64);
+        double loss;
+        gnnc_graph *g;
+        ok(gnnc_graph_from_coo(NULL, 0, 0, GNNC_INT32, NULL, NULL, &g));
+        ok(gnnc_run_bind_graph(b.run, g));
+        ok(gnnc_run_bind(b.run, "x", &x));
+        ok(gnnc_run_infer(b.run));
+        ok(gnnc_run_output(b.run, "out", &out));
+        ck_assert(out.ndim == 2 && out.shape[0] == 0 && out.shape[1] == C);
+        x.strides = skip;
+        x.byte_offset = 4;
+        ok(gnnc_run_bind(b.run, "x", &x));
+        ok(gnnc_run_bind(b.run, "y", k ? &y : &wide));
+        ok(gnnc_run_bind(b.run, "train_mask", &m));
+        ok(gnnc_run_step(b.run, &loss));
+        gnnc_graph_free(g);
+        tear_down(&b);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -161,6 +190,7 @@ int main(void)
         tcase_add_test(t, makers);
         tcase_add_test(t, users);
         tcase_add_test(t, silent);
+        tcase_add_test(t, empty);
     }
     tcase_set_timeout(t, 100);
     return RUN_CASES("api_arguments", t);
