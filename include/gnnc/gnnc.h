@@ -424,7 +424,7 @@ GNNC_API void gnnc_run_free(gnnc_run *r);
  * without `wide`. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g);
 
-/* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], -1 for unknown; the masks that the
+/* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], classes or -1 for unknown; the masks that the
  * model reads, as "train_mask", bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the
  * model declares.  Row-major float32 and int32 data that is not on edges is borrowed until other data is bound or the run
  * is freed, and is read anew by every call; the rest (masks, int64, other strides, data on edges, x for an executable
@@ -433,8 +433,10 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
  * Data of other sizes than before may be bound at any time, together with a graph that fits.  A mask that is written to once it
  * is bound counts as it was, until it is bound again.
  * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of
- * dimensions or columns, not on the CPU, not aligned to its element, an int64 that 32 bits do not hold.  Numbers of rows
- * are checked against each other when it is run. */
+ * dimensions or columns, not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32 bits do
+ * not hold, a label that is neither a class nor -1 (with its row; what is borrowed is looked at now, not by later calls: there a
+ * label beyond the classes counts as a row, and adds nothing to the loss).  Numbers of rows are checked against each other when it is
+ * run. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data);
 
 /* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL: all 1).  Copied; values of a

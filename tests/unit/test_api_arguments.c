@@ -1,5 +1,5 @@
-/* The public API, given nothing: NULL where something is needed is an error with the function's name and the argument's; tensors
- * without elements need no data. */
+/* The public API, given nothing or what is no argument: NULL where something is needed is an error with the function's name and
+ * the argument's; tensors without elements need no data; labels are classes. */
 /* timeout: 120 */
 #include "unit/api_world.h"
 
@@ -183,6 +183,39 @@ START_TEST(empty)
 }
 END_TEST
 
+/* Labels are classes or -1, however they lie; what is refused leaves what was bound. */
+START_TEST(labels)
+{
+    world w = make_world(1, 40, 90);
+    for (int fixed = 0; fixed < 2; fixed++) {
+        bench b = set_up(plain, (gnnc_compile_options){.train = true, .fixed = fixed}, 1);
+        int64_t wide[80], two[1] = {2}, of_40[1] = {40};
+        double before, after;
+        DLTensor y = tensor(w.y, 1, w.rows, kDLInt, 32), y64 = tensor(wide, 1, of_40, kDLInt, 64);
+        bind_world(b.run, &w, true);
+        int32_t right = w.y[3];
+        w.y[3] = -1;
+        ok(gnnc_run_bind(b.run, "y", &y));
+        ok(gnnc_run_step(b.run, &before));
+        w.y[3] = C;
+        refused(gnnc_run_bind(b.run, "y", &y), GNNC_ERROR_DATA, "y: row 3 is class 3; classes are 0 to 2, and -1 is");
+        w.y[3] = -2;
+        refused(gnnc_run_bind(b.run, "y", &y), GNNC_ERROR_DATA, "y: row 3 is class -2;");
+        for (int v = 0; v < 40; v++) wide[2 * v] = v == 39 ? 9 : 0;
+        y64.strides = two;
+        refused(gnnc_run_bind(b.run, "y", &y64), GNNC_ERROR_DATA, "y: row 39 is class 9;");
+        wide[78] = C - 1;
+        ok(gnnc_run_bind(b.run, "y", &y64));
+        w.y[3] = right;
+        ok(gnnc_run_bind(b.run, "y", &y));
+        ok(gnnc_run_step(b.run, &after));
+        ck_assert(before > 0 && after > 0);
+        tear_down(&b);
+    }
+    end_world(&w);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -191,6 +224,7 @@ int main(void)
         tcase_add_test(t, users);
         tcase_add_test(t, silent);
         tcase_add_test(t, empty);
+        tcase_add_test(t, labels);
     }
     tcase_set_timeout(t, 100);
     return RUN_CASES("api_arguments", t);
