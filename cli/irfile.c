@@ -1,5 +1,7 @@
 #include "cli/irfile.h"
 
+#include "base/outfile.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -61,10 +63,11 @@ gn_status *gn_cli_read_ir(const gn_cli *cli, const char *path, gn_ir *out)
 
 gn_status *gn_cli_write_text(const char *path, const gn_buf *text)
 {
-    FILE *f = path ? fopen(path, "wb") : stdout;
-    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
-    bool bad = fwrite(text->p, 1, text->n, f) != text->n;
-    if (path) bad = fclose(f) != 0 || bad;
-    if (bad) GN_FAIL(GN_ERR_IO, "%s: %s", path ? path : "standard output", strerror(errno));
-    return NULL;
+    gn_out o;
+    if (!path && fwrite(text->p, 1, text->n, stdout) != text->n)
+        GN_FAIL(GN_ERR_IO, "standard output: %s", strerror(errno));
+    if (!path) return NULL;
+    GN_TRY(gn_out_open(&o, path));
+    fwrite(text->p, 1, text->n, o.f);
+    return gn_out_close(&o, NULL);
 }

@@ -1,5 +1,5 @@
 /* One row a line; the point is a point whatever the locale says. */
-#include "runtime/data/file.h"
+#include "base/outfile.h"
 #include "runtime/data/ndarray.h"
 #include "runtime/data/tensorfile.h"
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,86 +98,4 @@ gn_status *gn_gunzip(const void *bytes, size_t n, const char *origin, gn_bytes *
     inflateEnd(&z);
     if (s) gn_bytes_free(out);
     return s;
-}
-
-static gn_status *open_beside(gn_out *o, mode_t mode, bool keep_mode)
-{
-    static atomic_uint counter;
-    size_t cap = strlen(o->target) + 48;
-    o->temp = malloc(cap);
-    if (!o->temp) GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a file name", cap);
-    for (int tries = 0; tries < 100; tries++) {
-        snprintf(o->temp, cap, "%s.%ld-%u.tmp", o->target, (long)getpid(), atomic_fetch_add(&counter, 1));
-        int fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno == EEXIST) continue;
-        if (fd < 0) break;
-        if (keep_mode) (void)!fchmod(fd, mode & 07777);
-        o->f = fdopen(fd, "wb");
-        if (o->f) return NULL;
-        close(fd);
-        unlink(o->temp);
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: a stream for '%s'", o->target);
-    }
-    gn_status *s = GN_ERROR(GN_ERR_IO, "cannot create '%s': %s", o->temp, strerror(errno));
-    free(o->temp);
-    o->temp = NULL;
-    return s;
-}
-
-gn_status *gn_out_open(gn_out *o, const char *path)
-{
-    *o = (gn_out){0};
-    o->target = realpath(path, NULL); /* a link stays a link: what it points at is replaced */
-    if (!o->target) o->target = strdup(path);
-    if (!o->target) GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a file name", strlen(path));
-    struct stat st;
-    gn_status *s = NULL;
-    bool exists = stat(o->target, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode)) {
-        s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", path, strerror(EISDIR));
-    } else if (exists && !S_ISREG(st.st_mode)) {
-        o->f = fopen(o->target, "wbe");
-        if (!o->f) s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-    } else if (exists && access(o->target, W_OK) != 0) {
-        s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-    } else {
-        s = open_beside(o, exists ? st.st_mode : 0, exists);
-    }
-    if (s) {
-        free(o->target);
-        free(o->temp);
-        *o = (gn_out){0};
-    }
-    return s;
-}
-
-/* The rename itself reaches the disk with the folder's fsync; where a folder cannot be synced, nothing is lost. */
-static void sync_folder(const char *target)
-{
-    char *folder = strdup(target);
-    if (!folder) return;
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-    int fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)fsync(fd);
-        close(fd);
-    }
-    free(folder);
-}
-
-gn_status *gn_out_close(gn_out *o, gn_status *so_far)
-{
-    int bad = 0;
-    errno = 0;
-    if (ferror(o->f) || fflush(o->f) != 0 || (o->temp && fsync(fileno(o->f)) != 0)) bad = errno ? errno : EIO;
-    if (fclose(o->f) != 0 && !bad) bad = errno ? errno : EIO;
-    if (!so_far && !bad && o->temp && rename(o->temp, o->target) != 0) bad = errno;
-    if (o->temp && (so_far || bad)) unlink(o->temp);
-    if (o->temp && !so_far && !bad) sync_folder(o->target);
-    if (bad && !so_far) so_far = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", o->target, strerror(bad));
-    free(o->target);
-    free(o->temp);
-    *o = (gn_out){0};
-    return so_far;
 }

@@ -2,7 +2,7 @@
  * throughout and no time stamps, so equal tensors give equal files.  numpy has no bfloat16: those go out as float32,
  * which holds them exactly.
  * Formats: numpy/lib/format.py; APPNOTE.TXT 6.3 of PKWARE. */
-#include "runtime/data/file.h"
+#include "base/outfile.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/tensorfile.h"
 

@@ -3,6 +3,7 @@
  * overlaps, holes, bytes after the last tensor, repeated keys, a header beyond 100 MB. */
 #include "runtime/data/tensorfile.h"
 
+#include "base/outfile.h"
 #include "runtime/data/file.h"
 #include "runtime/data/mem.h"
 

@@ -2,8 +2,8 @@
 #include "aot/aot.h"
 
 #include "aot/layout.h"
+#include "base/outfile.h"
 #include "runtime/cpu.h"
-#include "runtime/data/file.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,15 @@
 /* Shared libraries: the one thing here that takes a linker. */
 #include "aot/aot.h"
 
+#include "base/outfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,15 +64,12 @@ static gn_status *run_linker(gn_arena *a, char *const *args, gn_buf *said)
     GN_FAIL(GN_ERR_BACKEND, "%s failed: %s", args[0], said->n ? said->p : "it says nothing");
 }
 
-static gn_status *write_object(int fd, const char *path, const gn_buf *object)
+static gn_status *write_object(const char *path, const gn_buf *object)
 {
-    size_t at = 0;
-    while (at < object->n) {
-        ssize_t n = write(fd, object->p + at, object->n - at);
-        if (n < 0 && errno != EINTR) GN_FAIL(GN_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-        if (n > 0) at += (size_t)n;
-    }
-    return NULL;
+    gn_out o;
+    GN_TRY(gn_out_open(&o, path));
+    fwrite(object->p, 1, object->n, o.f);
+    return gn_out_close(&o, NULL);
 }
 
 /* The C library is named by its file: what only headers and a compiler would bring along is not needed.  ld knows where it
@@ -106,23 +106,48 @@ static gn_status *link_to(gn_arena *a, const char *linker, const char *object, c
     return run_linker(a, (char *const *)(uintptr_t)args, &said);
 }
 
+/* The linker makes a file of its own, whatever the name is for: what it made is copied to where it belongs. */
+static gn_status *copy_to(gn_out *out, const char *made)
+{
+    char part[1 << 16];
+    size_t n;
+    struct stat st;
+    FILE *f = fopen(made, "rbe");
+    if (!f) GN_FAIL(GN_ERR_IO, "cannot read '%s': %s", made, strerror(errno));
+    while ((n = fread(part, 1, sizeof part, f)) > 0) fwrite(part, 1, n, out->f);
+    gn_status *s = ferror(f) ? GN_ERROR(GN_ERR_IO, "cannot read '%s': %s", made, strerror(errno)) : NULL;
+    fclose(f);
+    /* like linkers: who may read it may execute it */
+    if (out->temp && fstat(fileno(out->f), &st) == 0)
+        (void)!fchmod(fileno(out->f), st.st_mode | (st.st_mode & 0444) >> 2);
+    return s;
+}
+
+/* In a folder of its own: the object's name stands in the library, which has the same bytes every time. */
+static gn_status *link_into(gn_arena *a, gn_out *out, const char *linker, const gn_buf *object, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = gn_arena_printf(a, "%s.XXXXXX", out->temp ? out->temp : "/tmp/gnnc");
+    if (!mkdtemp(folder)) GN_FAIL(GN_ERR_IO, "cannot create '%s': %s", folder, strerror(errno));
+    const char *from = gn_arena_printf(a, "%s/gnnc.o", folder), *to = gn_arena_printf(a, "%s/gnnc.so", folder);
+    gn_status *s = write_object(from, object);
+    if (!s) s = gn_status_annotate(link_to(a, linker, from, name, to), "%s", path);
+    if (!s) s = copy_to(out, to);
+    unlink(to);
+    unlink(from);
+    rmdir(folder);
+    return s;
+}
+
 gn_status *gn_aot_link(gn_arena *a, const gn_buf *object, const char *path)
 {
-    const char *linker = find_linker(a), *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    gn_out out;
+    const char *linker = find_linker(a);
     if (!linker)
         GN_FAIL(GN_ERR_BACKEND,
                 "%s: a shared library takes the system's linker, and there is no ld, ld.lld, ld.gold or "
                 "ld.lld-19 in $PATH (Debian has ld in binutils); a .o or a .a takes none",
                 path);
-    char *from = gn_arena_printf(a, "%s.XXXXXX", path), *to = gn_arena_printf(a, "%s.new", from);
-    int fd = mkstemp(from);
-    if (fd < 0) GN_FAIL(GN_ERR_IO, "cannot create '%s': %s", path, strerror(errno));
-    memcpy(to, from, strlen(from));
-    gn_status *s = write_object(fd, from, object);
-    if (close(fd) != 0 && !s) s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", from, strerror(errno));
-    if (!s) s = gn_status_annotate(link_to(a, linker, from, name, to), "%s", path);
-    if (!s && rename(to, path) != 0) s = GN_ERROR(GN_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-    if (s) unlink(to);
-    unlink(from);
-    return s;
+    GN_TRY(gn_out_open(&out, path));
+    return gn_out_close(&out, link_into(a, &out, linker, object, path));
 }

@@ -1,12 +1,11 @@
 /* Archives: "GNNCARC1", then entries as they are in files, one after another, to the end. */
+#include "base/outfile.h"
 #include "cache/cache_impl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char magic[8] = "GNNCARC1";
 
@@ -49,24 +48,16 @@ static gn_status *add_all(gn_store *s, FILE *f, const char *path, int64_t *entri
     return status;
 }
 
-/* A file of its own until it is whole. */
 gn_status *gn_cache_export(gn_cache *c, const char *path, int64_t *entries, int64_t *bytes)
 {
-    char part[4200];
+    gn_out o;
     *entries = 0;
     *bytes = sizeof magic;
-    if ((size_t)snprintf(part, sizeof part, "%s.part", path) >= sizeof part)
-        GN_FAIL(GN_ERR_IO, "%.100s...: the path is too long", path);
+    GN_TRY(gn_out_open(&o, path));
     errno = 0;
-    FILE *f = fopen(part, "wb");
-    if (!f) return broken(part);
-    gn_status *s = fwrite(magic, 1, sizeof magic, f) == sizeof magic ? NULL : broken(part);
-    if (!s && c->store) s = add_all(c->store, f, part, entries, bytes);
-    if (!s && (fflush(f) || fsync(fileno(f)))) s = broken(part);
-    if (fclose(f) && !s) s = broken(part);
-    if (!s && rename(part, path)) s = broken(path);
-    if (s) remove(part);
-    return s;
+    gn_status *s = fwrite(magic, 1, sizeof magic, o.f) == sizeof magic ? NULL : broken(path);
+    if (!s && c->store) s = add_all(c->store, o.f, path, entries, bytes);
+    return gn_out_close(&o, s);
 }
 
 /* In ---------------------------------------------------------------------------------------------------------------- */

@@ -1,14 +1,13 @@
 /* keep: what a record fits; records in the cache and in lock files. */
 #include "base/alloc.h"
 #include "base/map.h"
+#include "base/outfile.h"
 #include "cache/cache.h"
 #include "codegen/backend.h"
 #include "driver/code_id.h"
 #include "driver/tune.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,12 +149,10 @@ gn_status *gn_tuned_lock_save(gn_arena *a, int n, const gn_tuned *const *t, cons
         gn_buf_printf(&b, "\nfits\n%srecord\n", locked.signature);
         gn_tuned_print(&locked, &b);
     }
-    FILE *f = fopen(path, "wb");
-    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
-    bool written = fwrite(b.p, 1, b.n, f) == b.n;
-    written = fclose(f) == 0 && written;
-    if (!written) GN_FAIL(GN_ERR_IO, "%s: it could not be written", path);
-    return NULL;
+    gn_out o;
+    GN_TRY(gn_out_open(&o, path));
+    fwrite(b.p, 1, b.n, o.f);
+    return gn_out_close(&o, NULL);
 }
 
 typedef struct cursor {

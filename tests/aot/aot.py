@@ -401,7 +401,7 @@ def check_refusals(r, model, here):
         for end in ("o", "a", "so"):
             r.fails(3, "Permission denied", model, *here.args, "-o", r.path(f"shut/bad.{end}"))
     os.chmod(r.path("shut"), 0o700)
-    left = [n for n in os.listdir(r.path("shut")) + os.listdir(r.folder) if n.startswith("bad") or "XXXX" in n or ".new" in n]
+    left = [n for n in os.listdir(r.path("shut")) + os.listdir(r.folder) if n.startswith("bad") or ".tmp" in n]
     if left != [] or os.listdir(r.path("shut")) != ["folder.so"]:
         fail(f"left behind: {left} {os.listdir(r.path('shut'))}")
 

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "runtime/data/dataset.h"
+#include "base/outfile.h"
 #include "runtime/data/file.h"
 #include "support/suite.h"
 

@@ -285,6 +285,43 @@ START_TEST(a_failed_write_leaves_the_old_file)
 }
 END_TEST
 
+/* What cannot be written is said before the work, and looking leaves no trace. */
+START_TEST(looking_leaves_nothing)
+{
+    gn_bytes b;
+    struct stat st;
+    setup();
+    must(gn_out_check(in_folder("w")));
+    must(gn_out_check("/dev/null"));
+    must(gn_out_check("/dev/full"));
+    ck_assert_int_eq(sweep(), 0);
+    setup();
+    MUST_FAIL(gn_out_check(in_folder("no/such")), GN_ERR_IO, "No such file");
+    MUST_FAIL(gn_out_check(folder), GN_ERR_IO, "directory");
+    MUST_FAIL(gn_out_check("/proc/nothing"), GN_ERR_IO, "cannot create");
+    MUST_FAIL(gn_out_check(""), GN_ERR_IO, "No such file");
+    ck_assert_int_eq(mkfifo(in_folder("pipe"), 0600), 0); /* opening it would wait for a reader */
+    must(gn_out_check(in_folder("pipe")));
+    must(gn_csv_write(in_folder("w"), NULL, &tensors[1]));
+    must(gn_out_check(in_folder("w")));
+    must(gn_file_read(in_folder("w"), &b));
+    ck_assert_str_eq((char *)b.p, "1\n0\n1\n");
+    gn_bytes_free(&b);
+    /* A link to nothing, through another: what would be there is written. */
+    ck_assert_int_eq(symlink("two", in_folder("one")), 0);
+    ck_assert_int_eq(symlink("three", in_folder("two")), 0);
+    must(gn_out_check(in_folder("one")));
+    ck_assert(stat(in_folder("three"), &st) != 0);
+    must(gn_csv_write(in_folder("one"), NULL, &tensors[2]));
+    ck_assert(lstat(in_folder("one"), &st) == 0 && S_ISLNK(st.st_mode));
+    ck_assert(lstat(in_folder("two"), &st) == 0 && S_ISLNK(st.st_mode));
+    ck_assert(lstat(in_folder("three"), &st) == 0 && S_ISREG(st.st_mode));
+    ck_assert_int_eq(symlink("round", in_folder("round")), 0);
+    MUST_FAIL(gn_out_check(in_folder("round")), GN_ERR_IO, "cannot write");
+    ck_assert_int_eq(sweep(), 6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("tensorfile");
@@ -297,6 +334,7 @@ int main(void)
     tcase_add_test(t, csv);
     tcase_add_test(t, names_are_checked);
     tcase_add_test(t, a_failed_write_leaves_the_old_file);
+    tcase_add_test(t, looking_leaves_nothing);
     suite_add_tcase(s, t);
     return suite_run(s);
 }
