@@ -104,9 +104,8 @@ static inline bool gn_tuned_known(const gn_tuned *t) { return t && t->signature;
 
 /* tune_session.c ----------------------------------------------------------------------------------------------------- */
 
-/* The signature of a session that has read its data and its model. */
-GN_NODISCARD gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, gn_order reorder, bool free_order,
-                                           const char **out);
+/* The signature of a session that has read its data and its model; `order` of nodes by name, or "any". */
+GN_NODISCARD gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order, const char **out);
 /* Lock files of what a session runs.  Reading: GN_ERR_IO; GN_ERR_DATA as above. */
 GN_NODISCARD gn_status *gn_tuned_lock_write(gn_session *s, const char *path);
 GN_NODISCARD gn_status *gn_tuned_lock_read(gn_session *s, const char *path);

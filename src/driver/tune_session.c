@@ -40,7 +40,7 @@ static int64_t marked(const uint8_t *mask, int64_t n)
     return all;
 }
 
-gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, gn_order reorder, bool free_order, const char **out)
+gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order, const char **out)
 {
     const gn_dataset *d = s->data;
     gn_buf more = {.arena = s->arena};
@@ -60,9 +60,35 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, gn_order reorder, 
                        .val = marked(d->val_mask, d->n_nodes),
                        .fixed = s->opt.keep_static,
                        .threads = s->opt.threads,
-                       .order = free_order ? "any" : gn_order_name[reorder],
+                       .order = order,
                        .more = more.p};
     return gn_tuned_sign(s->arena, &f, unit, out);
+}
+
+/* Orders ------------------------------------------------------------------------------------------------------------- */
+
+/* Where the order of nodes is free a search chooses one: for the training step, and the forward pass beside it is searched in
+ * that order.  So a forward pass alone, in any order, may be on record in a certain one. */
+static const char *order_word(const gn_session *s, bool free_order)
+{
+    return free_order ? "any" : gn_order_name[s->opt.reorder];
+}
+
+/* The fastest that is kept of a forward pass in a certain order. */
+static gn_status *find_ordered(gn_session *s, gn_tuned *best, const char **signature, bool *found)
+{
+    for (gn_order k = 0; k < GN_ORDER_COUNT; k++) {
+        gn_tuned t = {.unit = best->unit};
+        const char *of;
+        bool any;
+        GN_TRY(gn_tuned_signature(s, best->unit, gn_order_name[k], &of));
+        GN_TRY(gn_tuned_find(s->arena, s->opt.cache, s->opt.mode, of, &t, &any));
+        if (!any || (*found && t.best_us >= best->best_us)) continue;
+        *best = t;
+        *signature = of;
+        *found = true;
+    }
+    return NULL;
 }
 
 /* Lock files --------------------------------------------------------------------------------------------------------- */
@@ -72,12 +98,24 @@ gn_status *gn_tuned_lock_write(gn_session *s, const char *path)
     return gn_tuned_lock_save(s->arena, GN_UNITS, (const gn_tuned *const *)s->tuned, path);
 }
 
-static gn_status *read_unit(gn_session *s, const char *text, const char *path, gn_unit_id unit, bool free_order)
+static gn_status *unlock(gn_session *s, const char *text, const char *path, const char *order, gn_tuned *t)
 {
     const char *signature;
+    GN_TRY(gn_tuned_signature(s, t->unit, order, &signature));
+    return gn_tuned_unlock(s->arena, text, path, t->unit, signature, "`gnnc tune --tune-lock`", t);
+}
+
+static gn_status *read_unit(gn_session *s, const char *text, const char *path, gn_unit_id unit, bool free_order)
+{
     gn_tuned *t = GN_NEW(s->arena, gn_tuned);
-    GN_TRY(gn_tuned_signature(s, unit, s->opt.reorder, free_order, &signature));
-    GN_TRY(gn_tuned_unlock(s->arena, text, path, unit, signature, "`gnnc tune --tune-lock`", t));
+    t->unit = unit;
+    gn_status *bad = unlock(s, text, path, order_word(s, free_order), t);
+    for (gn_order k = 0; bad && free_order && unit == GN_UNIT_EVAL && k < GN_ORDER_COUNT; k++) {
+        gn_status *worse = unlock(s, text, path, gn_order_name[k], t);
+        gn_status_free(worse ? worse : bad);
+        if (!worse) bad = NULL;
+    }
+    GN_TRY(bad);
     s->tuned[unit] = t;
     if (free_order) s->opt.reorder = t->reorder;
     return NULL;
@@ -142,8 +180,10 @@ static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, 
     const char *signature;
     bool found;
     *rec = (gn_tuned){.unit = unit, .reorder = s->opt.reorder, .pick = {.one_region = 0}};
-    GN_TRY(gn_tuned_signature(s, unit, s->opt.reorder, free_order, &signature));
+    GN_TRY(gn_tuned_signature(s, unit, order_word(s, free_order), &signature));
     GN_TRY(gn_tuned_find(s->arena, s->opt.cache, s->opt.mode, signature, rec, &found));
+    if (!found && free_order && unit == GN_UNIT_EVAL && !s->opt.tune_on)
+        GN_TRY(find_ordered(s, rec, &signature, &found));
     rec->signature = signature;
     if (found && free_order) s->opt.reorder = rec->reorder;
     if (!(found && enough(s, rec, seconds)) && !s->opt.no_code && seconds > 0) {

@@ -8,7 +8,7 @@
 static const char *signature_of(gn_session *s)
 {
     const char *text;
-    ok(gn_tuned_signature(s, GN_UNIT_EVAL, GN_ORDER_NONE, false, &text));
+    ok(gn_tuned_signature(s, GN_UNIT_EVAL, "none", &text));
     return text;
 }
 
