@@ -28,9 +28,10 @@ static gn_status *read_stdlib(elab *E)
         GN_PUSH(E->arena, E->sources, ast->src);
         for (uint32_t k = 0; k < ast->decls.n; k++) {
             const ast_decl *d = ast->decls.p[k];
-            if (gn_map_find(&E->decl_index, d->name.text)) continue; /* the file's own hides it */
             GN_PUSH(E->arena, E->decls, d);
-            gn_map_put(&E->decl_index, d->name.text, E->decls.n - 1);
+            gn_map_put(&E->stdlib_decls, d->name.text, E->decls.n - 1);
+            if (gn_map_find(&E->file_decls, d->name.text)) continue; /* the file's own hides it from the file */
+            gn_map_put(&E->file_decls, d->name.text, E->decls.n - 1);
         }
     }
     return NULL;
@@ -45,7 +46,8 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     E->shape = shape;
     gn_diags_init(d, a);
     d->listener = ast->listener;
-    gn_map_init(&E->decl_index, a);
+    gn_map_init(&E->file_decls, a);
+    gn_map_init(&E->stdlib_decls, a);
     gn_map_init(&E->param_index, a);
     gn_map_init(&E->file_names, a);
     GN_PUSH(a, E->sources, ast->src);
@@ -53,7 +55,7 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
         const ast_decl *decl = ast->decls.p[i];
         if (decl->kind == DECL_TRAIN) continue;
         GN_PUSH(a, E->decls, decl);
-        gn_map_put(&E->decl_index, decl->name.text, E->decls.n - 1);
+        gn_map_put(&E->file_decls, decl->name.text, E->decls.n - 1);
     }
     el_push_frame(E, NULL, ast->src, NULL, (gn_span){0});
 }

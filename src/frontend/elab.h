@@ -117,7 +117,7 @@ typedef struct frame {
     struct frame *up;
     const ast_decl *decl; /* NULL: a value of -D */
     const gn_source *src;
-    uint16_t file;  /* its number in program->files */
+    uint16_t file;  /* its number in program->files; 0: what is compiled, and values of -D */
     gn_span call;   /* in up->src */
     instance *self; /* whose parameters are declared here; of the caller in functions */
     gn_map names;
@@ -141,8 +141,8 @@ typedef struct elab {
     const gn_ast *ast;
     const gn_data_shape *shape;
     GN_VEC(const gn_source *) sources;
-    GN_VEC(const ast_decl *) decls; /* visible by name: the file's hide those of stdlib */
-    gn_map decl_index;
+    GN_VEC(const ast_decl *) decls;
+    gn_map file_decls, stdlib_decls; /* what code of the file sees, its own first, and what code of stdlib: its own */
     GN_VEC(gn_param) params;
     gn_map param_index;
     gn_map file_names; /* of parameters */
@@ -189,6 +189,7 @@ void el_bind(elab *E, frame *f, const char *name, value v);
 
 /* elab_expr.c */
 value el_eval(elab *E, const ast_expr *e);
+const gn_map *el_visible(const elab *E); /* declarations that the code which runs sees: name -> index into decls */
 bool el_eval_int(elab *E, const ast_expr *e, const char *what, int64_t *out);
 const char *el_suggest_name(elab *E, const char *name);
 value el_lookup(elab *E, const char *name, gn_span at); /* UNSET for a name that nothing has */

@@ -3,9 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+/* The default train block is none of the user's code, so it sees what stdlib sees. */
+const gn_map *el_visible(const elab *E) { return E->frame->file ? &E->stdlib_decls : &E->file_decls; }
+
 static const ast_decl *decl_named(elab *E, const char *name)
 {
-    const uint32_t *k = gn_map_find(&E->decl_index, name);
+    const uint32_t *k = gn_map_find(el_visible(E), name);
     return k ? E->decls.p[*k] : NULL;
 }
 
@@ -29,7 +32,8 @@ const char *el_suggest_name(elab *E, const char *name)
     for (uint32_t i = 0; i < E->frame->names.n; i++)
         if (E->frame->values.p[E->frame->names.values[i]].kind != VAL_UNSET)
             GN_PUSH(E->arena, all, E->frame->names.keys[i]);
-    for (uint32_t i = 0; i < E->decls.n; i++) GN_PUSH(E->arena, all, E->decls.p[i]->name.text);
+    const gn_map *decls = el_visible(E);
+    for (uint32_t i = 0; i < decls->n; i++) GN_PUSH(E->arena, all, decls->keys[i]);
     const char *names[256];
     uint32_t n = gn_builtin_names(names, 256);
     for (uint32_t i = 0; i < n; i++) GN_PUSH(E->arena, all, names[i]);

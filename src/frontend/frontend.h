@@ -72,7 +72,8 @@ typedef struct gn_model {
     int n_defaults;
 } gn_model;
 
-/* `model`: which model of the file, NULL: the one of the train block, else the last. stdlib/ is visible everywhere. */
+/* `model`: which model of the file, NULL: the one of the train block, else the last. stdlib/ is visible everywhere, and
+ * sees itself alone. */
 GN_NODISCARD gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape,
                                      int n_defines, const gn_define *defines, gn_model **out);
 

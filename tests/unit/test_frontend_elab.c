@@ -270,6 +270,55 @@ START_TEST(axes_by_name)
 }
 END_TEST
 
+/* names ------------------------------------------------------------------------------------------------------------------ */
+
+static const char *printed(const gn_model *m)
+{
+    gn_buf b = {.arena = &arena};
+    gir_print(m->eval, &b);
+    gir_print(m->loss, &b);
+    return b.p;
+}
+
+/* Names that stdlib calls, its own and built-in ones, as those of functions and layers of the file. */
+static const char *const own_names[] = {"aggregate",  "cross_entropy", "gcn_norm", "inv_sqrt", "labelled",
+                                        "leaky_relu", "log_softmax",   "nll",      "one_hot",  "ratio",
+                                        "relu",       "softmax",       "count",    "degree",   "detach",
+                                        "dropout",    "max",           "sum",      "rsqrt",    "self_loops"};
+
+START_TEST(stdlib_sees_its_own_names)
+{
+    static const char text[] = "model M() (g: graph, x: node[F]) -> node[C] {\n"
+                               "  a = GCNConv(8)\n  b = GATConv(8)\n  c = SAGEConv(8)\n  d = GINConv(8)\n"
+                               "  e = MLP([8, C])\n  return e(d(g, c(g, b(g, a(g, x)))))\n}\n";
+    const char *plain = printed(frontend_model(&arena, text, NULL, 0, NULL));
+    const char *fn = gn_arena_printf(&arena, "%sfn %s(x, y = 1, z = 2) = 0 * x\n", text, own_names[_i]);
+    ck_assert_str_eq(printed(frontend_model(&arena, fn, NULL, 0, NULL)), plain);
+    const char *layer = gn_arena_printf(&arena,
+                                        "%slayer %s() (x: any[in]) -> any[in] { return 0 * x }\n"
+                                        "layer Linear(out) (x: any[in]) -> any[in] { return x }\n",
+                                        text, own_names[_i]);
+    ck_assert_str_eq(printed(frontend_model(&arena, layer, NULL, 0, NULL)), plain);
+}
+END_TEST
+
+/* The file's code sees the file's declaration, also as a value that a layer of stdlib is given. */
+START_TEST(own_names_hide)
+{
+    static const char *const used[] = {"relu(x)", "sum(x)", "m(x)"};
+    for (size_t k = 0; k < sizeof used / sizeof *used; k++) {
+        const char *text = gn_arena_printf(&arena,
+                                           "fn relu(x) = sin(x)\nfn sum(x) = sin(x)\n"
+                                           "model M() (x: node[F]) -> node[...] {\n"
+                                           "  m = MLP([F, F], norm = false, act = relu)\n  return %s\n}\n",
+                                           used[k]);
+        gn_model *m = frontend_model(&arena, text, NULL, 0, NULL);
+        ck_assert_int_eq(frontend_count(m->eval, GIR_SIN), 1);
+        ck_assert_int_eq(frontend_count(m->eval, GIR_SELECT), 0);
+    }
+}
+END_TEST
+
 /* programs ------------------------------------------------------------------------------------------------------------- */
 
 static const char *sample(const char *name)
@@ -446,6 +495,8 @@ int main(void)
     tcase_add_loop_test(t, compile_time, 0, COUNT(truths));
     tcase_add_loop_test(t, shape_of_value, 0, COUNT(shapes));
     tcase_add_test(t, axes_by_name);
+    tcase_add_loop_test(t, stdlib_sees_its_own_names, 0, COUNT(own_names));
+    tcase_add_test(t, own_names_hide);
     tcase_add_test(t, dropout_sites);
     tcase_add_test(t, running_statistics);
     tcase_add_loop_test(t, sample_elaborates, 0, COUNT(samples));
