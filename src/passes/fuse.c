@@ -325,7 +325,8 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
     for (uint32_t r = z->regions.n; r-- > 0;) {
         if (z->twin[v] && z->f->region_of[z->twin[v]] >= (int32_t)r) break;
         fu_reason why = refusal_of(z, r, v, own);
-        if (why == FU_APART && rows == UINT32_MAX && may_share_rows(z, &z->regions.p[r], own, v)) rows = r;
+        bool free = why == FU_APART && rows == UINT32_MAX && !z->twin[v]; /* which is as late as can be */
+        if (free && may_share_rows(z, &z->regions.p[r], own, v)) rows = r;
         if (why) continue;
         if (!own->graph || !gn_is_on(z->off, GN_DO_SHARE_EDGES)) return r;
         int work = fu_shared_work(z->arena, z->f, v, &z->regions.p[r]);
