@@ -23,6 +23,8 @@
     X(VERSIONS, "versions", "loops over edges are written twice where a scalar decides for all of them")               \
     X(STORE_MASKS, "store-masks", "masks drawn for edges, or what they leave, are stored rather than drawn again")     \
     X(STORE_DOTS, "store-dots", "long dot products on edges that several loops read are stored")                       \
+    X(BOTH_ENDS, "both-ends",                                                                                          \
+      "an edge value of long dot products that is summed at both ends is computed by one of the loops")                \
     X(STORE_SCALARS, "store-scalars", "numbers of many instructions are stored where every lane would compute them")   \
     X(IN_PLACE, "in-place", "optimizer updates overwrite their states instead of being copied there")                  \
     X(BLOCKS, "blocks", "products that contract over many rows take them in blocks that stay in cache")                \

@@ -13,19 +13,32 @@
  * gradients of those terms are sums of the same kind, and no dot product is left on the edges at all.  It also takes
  * sums in a message apart for that.  Declines where the dot product is wanted on the edges anyway: then only sums that
  * are there already are used.  Declines where a sum has nothing to take out.  A row without edges keeps its 0, whatever
- * its factors are. */
+ * its factors are.
+ *
+ * Sums that are made for that alone are as wide as h and wait in memory for the gradient.  Where that is much, both sums of a
+ * score's gradient stay sums of one number an edge (`both-ends`; both_ends.c says of what):
+ *
+ *   p[e] (<dO[dst] / z[dst], h[src]> - c[dst])
+ *
+ * with the row of dO / z that the loop over the source's edges gathers for h's gradient anyway.  That loop computes it and
+ * leaves it to the other (fuse_place.c).  Declines where a sum takes less than LEAST bytes or sizes are not known, where the
+ * loop gathers no such row, and for machines whose lanes share rows out. */
+#include "passes/both_ends.h"
 #include "passes/passes.h"
 #include "passes/terms.h"
 
-enum { ROUNDS = 8 };
+enum { ROUNDS = 8, LEAST = 1 << 26 };
 
 typedef struct factoring {
     gn_rewrite r;
     const bool *kept; /* by dot product (in the old program): it stays on the edges, and no sums are made to avoid it */
-    bool *avoided;    /* by dot product: sums were made to avoid it */
-    bool *sum;        /* by value of the new program: a sum that it uses, not one that was tried */
-    gir_id *from;     /* by value of the new program: what it was copied from */
-    uint32_t cap;     /* of the two */
+    const bool *joint; /* by edge value (in the old program): it is summed at both ends as it is; or its dot product */
+    gir_id *joint_to;  /* likewise: what it has become; 0: not yet */
+    gir_id failed;     /* one of them that cannot be; 0: none */
+    bool *avoided;     /* by dot product: sums were made to avoid it */
+    bool *sum;         /* by value of the new program: a sum that it uses, not one that was tried */
+    gir_id *from;      /* by value of the new program: what it was copied from */
+    uint32_t cap;      /* of the two */
 } factoring;
 
 /* One sum over edges being rewritten. */
@@ -34,7 +47,7 @@ typedef struct summing {
     gir_id graph;
     int end;
     gir_space_id near, far;
-    int n_made; /* sums made to avoid dot products, and those dot products (in the old program) */
+    int n_made; /* sums made, and dot products (in the old program) that they were made to avoid; 0: none */
     gir_id made[TERM_MOST], avoids[TERM_MOST];
     bool dots;   /* a dot product went */
     bool shared; /* something was taken out that may be no number where there are no edges */
@@ -213,8 +226,46 @@ static bool inside(summing *s, const gn_term *t, int dot, gn_term *out)
     return true;
 }
 
+/* A factor of a term with dot product d, as one of what d sums. */
+static gn_factor spread(summing *s, const gn_factor *f, gir_id d)
+{
+    gn_rewrite *r = &s->z->r;
+    const gir_type *of = gir_type_of(r->to, d), *wide = gir_type_of(r->to, gir_in(r->to, d, 0));
+    gir_type kept = *wide;
+    gn_factor to = *f;
+    for (int k = 0; k < wide->rank; k++)
+        if (gir_at(r->to, d)->attr.i[1] >> k & 1) kept.dim[k] = 1;
+    to.views = gn_views_add(r, gir_type_of(r->to, to.value), to.views, of, true);
+    to.views = gn_views_add(r, gir_type_of(r->to, to.value), to.views, &kept, true);
+    to.views = gn_views_add(r, gir_type_of(r->to, to.value), to.views, wide, false);
+    return to;
+}
+
+/* The row that dot product d reads, divided by what divides d in t, where such a row is there anyway; t goes without that. 0:
+ * there is none. */
+static gir_id divided_row(summing *s, gn_term *t, gir_id d, const gn_term *in)
+{
+    gn_rewrite *r = &s->z->r;
+    const gir_type wide = *gir_type_of(r->to, gir_in(r->to, d, 0));
+    for (int k = 0; k < t->n && in->n < TERM_FACTORS; k++) {
+        gn_factor f = t->f[k], row[TERM_FACTORS];
+        int n = 0;
+        if (!f.inverse || !gathers(s, &f, s->end)) continue;
+        f = spread(s, &f, d);
+        for (int i = 0; i < in->n; i++)
+            if (is_near(s, &in->f[i])) row[n++] = at_row(s, &in->f[i]);
+        row[n++] = at_row(s, &f);
+        uint32_t before = r->to->nodes.n;
+        gir_id v = gn_terms_product(r, 0, n, row, &wide, s->near);
+        if (v >= before) continue;
+        t->f[k] = t->f[--t->n];
+        return v;
+    }
+    return 0;
+}
+
 /* sum of w * <a[row], b> as <a, sum of w * b>; 0 where that is not to be. */
-static gir_id without_dot(summing *s, const gn_term *t, int dot, const gir_type *full)
+static gir_id without_dot(summing *s, gn_term *t, int dot, const gir_type *full)
 {
     factoring *z = s->z;
     gn_rewrite *r = &z->r;
@@ -234,7 +285,8 @@ static gir_id without_dot(summing *s, const gn_term *t, int dot, const gir_type 
         s->avoids[s->n_made++] = was;
     }
     s->shared = true;
-    gir_id dot_of = times_near(s, sum, &in, &wide);
+    gir_id row = z->joint[was] ? divided_row(s, t, d, &in) : 0;
+    gir_id dot_of = row ? gn_terms_op(r, GIR_MUL, row, sum) : times_near(s, sum, &in, &wide);
     gir_id v = gn_rewrite_make(r, GIR_REDUCE, 1, &dot_of, &(gir_attr){.i = {GIR_SUM, axes}}, NULL);
     s->dots = true;
     return gn_terms_scaled(r, gn_terms_view(r, v, &rows, s->near, true), in.scale);
@@ -253,9 +305,10 @@ static bool worthwhile(const summing *s, const gn_term *t)
 }
 
 /* One product's sum; 0 where it is better left alone. `must`: it is part of several. */
-static gir_id sum_of_term(summing *s, const gn_term *t, const gir_type *full, bool must)
+static gir_id sum_of_term(summing *s, const gn_term *whole, const gir_type *full, bool must)
 {
     gn_rewrite *r = &s->z->r;
+    gn_term left = *whole, *t = &left; /* what a dot product takes in is left out */
     gir_id sum = 0;
     bool dots = false;
     for (int k = 0; k < t->n && !sum; k++) {
@@ -266,6 +319,8 @@ static gir_id sum_of_term(summing *s, const gn_term *t, const gir_type *full, bo
     if (!sum) {
         if (must ? dots : !worthwhile(s, t)) return 0;
         sum = sum_of_rest(s, t, full);
+        s->made[s->n_made] = sum;
+        s->avoids[s->n_made++] = 0;
     }
     return gn_terms_scaled(r, times_near(s, sum, t, full), t->scale);
 }
@@ -297,11 +352,118 @@ static gir_id rewrite(factoring *z, gir_id g, gir_id message, int end)
         s.shared = false;
         if (whole->n == 1) v = sum_of_term(&s, &whole->t[0], &full, false);
     }
+    see(z, r->to->nodes.n);
     for (int k = 0; v && k < s.n_made; k++) {
         z->sum[s.made[k]] = true;
         z->avoided[s.avoids[k]] = true;
     }
     return v && s.shared ? where_edges(&s, v) : v;
+}
+
+/* Sums at both ends ------------------------------------------------------------------------------------------------- */
+
+/* The term t of a value on the edges, walked by source, where factor number `dot` is a dot product: the row of the far end that
+ * it reads has t's factors of that end in it.  The other factors go to rest[*n].  0 where the loop does not gather such a row. */
+static gir_id dot_of_rows(summing *s, const gn_term *t, int dot, const gir_type *full, gn_factor *rest, int *n)
+{
+    gn_rewrite *r = &s->z->r;
+    gir_id d = t->f[dot].value, o = gir_in(r->to, d, 0);
+    const gir_type wide = *gir_type_of(r->to, o);
+    gn_factor far[TERM_FACTORS], near[TERM_FACTORS];
+    int n_far = 0, n_near = 0;
+    const gn_terms *own = gn_terms_of(r, o, false);
+    int64_t axes = gir_at(r->to, d)->attr.i[1];
+    if (own->n != 1 || own->t[0].n + t->n > TERM_FACTORS) return 0;
+    for (int k = 0; k < own->t[0].n; k++) {
+        const gn_factor *f = &own->t[0].f[k];
+        if (gathers(s, f, other_end(s)))
+            far[n_far++] = at_row(s, f);
+        else
+            near[n_near++] = *f;
+    }
+    for (int k = 0; k < t->n; k++) {
+        if (k == dot) continue;
+        if (!gathers(s, &t->f[k], other_end(s))) {
+            rest[(*n)++] = t->f[k];
+            continue;
+        }
+        gn_factor f = spread(s, &t->f[k], d);
+        far[n_far++] = at_row(s, &f);
+    }
+    uint32_t before = r->to->nodes.n;
+    gir_id ends = gn_terms_product(r, 0, n_far, far, &wide, s->far);
+    if (!ends || !n_near || ends >= before) return 0;
+    gir_id product = gn_terms_product(r, gather_far(s, ends), n_near, near, &wide, wide.space);
+    gir_id v = gn_rewrite_make(r, GIR_REDUCE, 1, &product, &(gir_attr){.i = {GIR_SUM, axes}}, NULL);
+    return gn_terms_scaled(r, gn_terms_view(r, v, full, full->space, true), own->t[0].scale);
+}
+
+/* One product of factors on the edges, what the walk gathers last. */
+static gir_id joint_term(summing *s, const gn_term *t, const gir_type *full)
+{
+    gn_rewrite *r = &s->z->r;
+    gn_factor rest[TERM_FACTORS], far[TERM_FACTORS];
+    int n = 0, n_far = 0, dot = 0;
+    while (dot < t->n && !is_dot(s, &t->f[dot])) dot++;
+    gir_id v;
+    if (dot < t->n) {
+        v = dot_of_rows(s, t, dot, full, rest, &n);
+    } else {
+        for (int k = 0; k < t->n; k++) {
+            if (gathers(s, &t->f[k], other_end(s)))
+                far[n_far++] = t->f[k];
+            else
+                rest[n++] = t->f[k];
+        }
+        v = gn_terms_product(r, 0, n_far, far, full, full->space);
+    }
+    if (!v) return 0;
+    gir_id others = gn_terms_product(r, 0, n, rest, full, full->space);
+    return gn_terms_scaled(r, others ? gn_terms_op(r, GIR_MUL, others, v) : v, t->scale);
+}
+
+static gir_id joint_message(factoring *z, gir_id g, gir_id message)
+{
+    const gir_type graph = *gir_type_of(z->r.to, g), full = *gir_type_of(z->r.to, message);
+    summing s = {.z = z, .graph = g, .end = GIR_SRC, .near = graph.src, .far = graph.dst};
+    const gn_terms *apart = gn_terms_of(&z->r, message, true);
+    gir_id all = 0;
+    for (int k = 0; k < apart->n; k++) {
+        gir_id one = joint_term(&s, &apart->t[k], &full);
+        if (!one) return 0;
+        all = all ? gn_terms_op(&z->r, GIR_ADD, all, one) : one;
+    }
+    return all;
+}
+
+/* The sum v of a value that is summed at both ends. */
+static gir_id joint_sum(factoring *z, gir_id v)
+{
+    gir_id m = gir_in(z->r.from, v, 1), g = z->r.map[gir_in(z->r.from, v, 0)];
+    if (!z->joint_to[m]) z->joint_to[m] = joint_message(z, g, z->r.map[m]);
+    if (!z->joint_to[m]) {
+        z->failed = m;
+        return 0;
+    }
+    return gn_rewrite_make(&z->r, GIR_SCATTER, 2, (const gir_id[]){g, z->joint_to[m]}, &gir_at(z->r.from, v)->attr,
+                           NULL);
+}
+
+/* Which edge values are to stay, since sums in their stead would be large, but for those that cannot be; their dot products are
+ * kept. */
+static void find_joint(gn_arena *a, const gir_program *p, const gn_pass_options *opt, const bool * not, bool *joint,
+                       bool *kept)
+{
+    if (opt->fast_functions || !gn_is_on(opt->without.decisions, GN_DO_BOTH_ENDS)) return;
+    const gn_both_ends *all = gn_find_both_ends(a, p);
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        if (!all[v].by_source || not[v]) continue;
+        const gir_type *t = gir_type_of(p, gir_in(p, all[v].dot, 0));
+        const gir_type *g = gir_type_of(p, gir_in(p, all[v].by_source, 0));
+        int64_t bytes = gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem);
+        int64_t rows = gn_expected_rows(p, g->dst, opt->nodes);
+        if (rows > 0 && rows >= LEAST / bytes) joint[v] = joint[all[v].dot] = kept[all[v].dot] = true;
+    }
 }
 
 /* The pass ---------------------------------------------------------------------------------------------------------- */
@@ -311,13 +473,17 @@ static bool is_sum(const gir_node *n)
     return n->op == GIR_SCATTER && n->attr.i[1] == GIR_SUM && gn_elem_is_float((gn_elem)n->type.elem);
 }
 
-static factoring run(gn_arena *a, const gir_program *in, const bool *kept)
+static factoring run(gn_arena *a, const gir_program *in, const bool *kept, const bool *joint)
 {
     factoring z = {.r = gn_rewrite_new(a, in), .kept = kept, .avoided = GN_NEW_N(a, bool, in->nodes.n)};
+    z.joint = joint;
+    z.joint_to = GN_NEW_N(a, gir_id, in->nodes.n);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         gir_id to = 0;
         z.r.to->loc = gir_at(in, v)->loc;
-        if (is_sum(gir_at(in, v)))
+        if (is_sum(gir_at(in, v)) && joint[gir_in(in, v, 1)])
+            to = joint_sum(&z, v);
+        else if (is_sum(gir_at(in, v)))
             to = rewrite(&z, z.r.map[gir_in(in, v, 0)], z.r.map[gir_in(in, v, 1)], (int)gir_at(in, v)->attr.i[0]);
         if (to)
             z.r.map[v] = to;
@@ -348,12 +514,19 @@ static bool in_vain(gn_arena *a, const factoring *z, bool *kept)
 
 gn_status *gn_run_factor(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
-    (void)opt;
-    bool *kept = GN_NEW_N(a, bool, in->nodes.n);
-    factoring z = run(a, in, kept);
+    uint32_t n = in->nodes.n;
+    bool *kept, *joint, *not = GN_NEW_N(a, bool, n);
+    factoring z;
+    do {
+        kept = GN_NEW_N(a, bool, n);
+        joint = GN_NEW_N(a, bool, n);
+        find_joint(a, in, opt, not, joint, kept);
+        z = run(a, in, kept, joint);
+        not[z.failed] = true;
+    } while (z.failed);
     for (int round = 0; in_vain(a, &z, kept); round++) {
-        for (gir_id v = 0; round == ROUNDS && v < in->nodes.n; v++) kept[v] = true;
-        z = run(a, in, kept);
+        for (gir_id v = 0; round == ROUNDS && v < n; v++) kept[v] = true;
+        z = run(a, in, kept, joint);
     }
     *out = z.r.to;
     return NULL;

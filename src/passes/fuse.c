@@ -76,6 +76,13 @@ static void walk(fuser *z, const region *r, gir_id v, bool aligned)
     }
 }
 
+/* Is d an edge value that a loop such as r's makes while it goes over the edges? */
+static bool walked_by(const fuser *z, const region *r, gir_id d)
+{
+    gir_id sum = z->f->walk[d];
+    return sum && r->graph == gir_in(z->p, sum, 0) && r->end == (int)gir_at(z->p, sum)->attr.i[0];
+}
+
 static void find_deps(fuser *z, const region *r, gir_id v)
 {
     const gir_program *p = z->p;
@@ -90,7 +97,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         if (n->op == GIR_MATMUL || n->op == GIR_GATHER || n->op == GIR_CARRY || n->op == GIR_UNCARRY ||
             n->op == GIR_SAMPLE || n->op == GIR_TAKE)
             aligned = false;
-        else if (n->op == GIR_SCATTER)
+        else if (n->op == GIR_SCATTER || z->f->walk[v])
             aligned = true; /* the walk turns at the gathers; a REAL edge value is foreign: see below */
         else if (elementwise)
             aligned = gir_ops[n->op].cls == GIR_CLASS_MAP || fu_is_identity_view(p, v) || n->op == GIR_SPACE_REDUCE;
@@ -99,9 +106,11 @@ static void find_deps(fuser *z, const region *r, gir_id v)
         if (t->space == 0 && r->space != 0) aligned = false;
         walk(z, r, o, aligned);
     }
-    /* Values of another space than the region's rows were computed by another loop. */
-    for (uint32_t k = 0; k < z->deps.n; k++)
-        if (gir_type_of(p, z->deps.p[k].value)->space != r->space) z->deps.p[k].aligned = false;
+    /* Values of another space than the region's rows were computed by another loop, but for those of its edges. */
+    for (uint32_t k = 0; k < z->deps.n; k++) {
+        gir_id d = z->deps.p[k].value;
+        if (gir_type_of(p, d)->space != r->space && !walked_by(z, r, d)) z->deps.p[k].aligned = false;
+    }
 }
 
 /* Regions ----------------------------------------------------------------------------------------------------------- */
@@ -110,6 +119,7 @@ static void find_deps(fuser *z, const region *r, gir_id v)
 static region own_region(const fuser *z, gir_id v)
 {
     const gir_program *p = z->p;
+    if (z->f->walk[v]) v = z->f->walk[v];
     const gir_node *n = gir_at(p, v);
     region r = {.kind = RG_ROWS, .space = n->type.space, .end = GIR_DST};
     switch ((gir_op)n->op) {
@@ -529,6 +539,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     f->place = GN_NEW_N(a, uint8_t, n);
     f->stored = GN_NEW_N(a, bool, n);
     f->region_of = GN_NEW_N(a, int32_t, n);
+    f->walk = GN_NEW_N(a, gir_id, n);
     f->uses = GN_NEW_N(a, uint32_t, n);
     for (uint32_t v = 0; v < n; v++) f->region_of[v] = -1;
     fuser z = {.f = f, .p = p, .arena = a, .off = opt ? opt->off : 0};

@@ -74,10 +74,11 @@ typedef struct fu_reader { /* `value` is stored because a member of `region` rea
 
 typedef struct fusion {
     const gir_program *p;
-    uint8_t *place;         /* fu_place, by value */
-    bool *stored;           /* REAL values that go to memory */
-    int32_t *region_of;     /* REAL: index into regions; else -1 */
-    uint32_t *uses;         /* number of uses among needed values */
+    uint8_t *place;     /* fu_place, by value */
+    bool *stored;       /* REAL values that go to memory */
+    int32_t *region_of; /* REAL: index into regions; else -1 */
+    gir_id *walk;       /* REAL edge values made by a loop over the edges of rows: a sum of them by that loop; else 0 */
+    uint32_t *uses;     /* number of uses among needed values */
     GN_VEC(region) regions; /* in an order in which they can run */
     GN_VEC(fu_refusal) refusals;
     GN_VEC(fu_reader) readers;

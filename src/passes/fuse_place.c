@@ -1,5 +1,6 @@
 /* fuse_place: where each value lives: bound, computed where it is read, in a region, nowhere (fuse.h).
  * Needs: a verified program.  Keeps: it.  Makes: places and numbers of uses, before there are regions. */
+#include "passes/both_ends.h"
 #include "passes/fuse.h"
 
 typedef struct placing {
@@ -59,7 +60,7 @@ static bool keep_edge_value(const placing *z, gir_id v)
     if (drops_elements(z, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS);
     if (n->op == GIR_REDUCE && z->f->uses[v] > 1 && gn_is_on(z->off, GN_DO_STORE_DOTS)) {
         int64_t width = fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v);
-        return width >= 8;
+        return width >= GN_LONG_DOT;
     }
     return n->op == GIR_MATMUL || n->op == GIR_SCATTER; /* into a space that is another graph's edges */
 }
@@ -136,10 +137,23 @@ static void choose(placing *z)
         if (z->f->place[p->outputs.p[k].value] == FU_INLINE) z->f->place[p->outputs.p[k].value] = FU_REAL;
 }
 
+/* What both loops over edges would compute, a dot product at a time, one makes and leaves for the other. */
+static void choose_walked(placing *z)
+{
+    if (z->lanes || !gn_is_on(z->off, GN_DO_BOTH_ENDS) || !gn_is_on(z->off, GN_DO_RECOMPUTE)) return;
+    const gn_both_ends *all = gn_find_both_ends(z->arena, z->p);
+    for (gir_id v = 1; v < z->p->nodes.n; v++) {
+        if (!all[v].by_source || z->f->place[v] != FU_INLINE || z->f->place[all[v].dot] != FU_INLINE) continue;
+        z->f->place[v] = FU_REAL;
+        z->f->walk[v] = all[v].by_source;
+    }
+}
+
 void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes)
 {
     placing z = {
         .f = f, .p = f->p, .arena = a, .off = off, .lanes = lanes, .dropper = GN_NEW_N(a, bool, f->p->nodes.n)};
     count_uses(&z);
     choose(&z);
+    choose_walked(&z);
 }

@@ -45,7 +45,8 @@ int fu_shared_work(gn_arena *a, const fusion *f, gir_id v, const region *r)
 {
     int met = 0, none = 0;
     uint8_t *marks = GN_NEW_N(a, uint8_t, f->p->nodes.n);
-    mark(f, gir_in(f->p, v, 1), marks, 1, &none);
+    bool sum = gir_at(f->p, v)->op == GIR_SCATTER;
+    for (int k = sum; k < gir_at(f->p, v)->n_in; k++) mark(f, gir_in(f->p, v, k), marks, 1, &none);
     for (uint32_t m = 0; m < r->members.n; m++)
         if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER) mark(f, gir_in(f->p, r->members.p[m], 1), marks, 2, &met);
     return met;

@@ -30,7 +30,23 @@ void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value)
 }
 
 /* The same value for every edge: its sum is a product with the number of edges, without a loop. */
-bool low_edge_constant(const lower *L, gir_id sum) { return gir_at(L->p, gir_in(L->p, sum, 1))->op == GIR_CONST; }
+bool low_edge_constant(const lower *L, gir_id sum)
+{
+    return !L->f->walk[sum] && gir_at(L->p, gir_in(L->p, sum, 1))->op == GIR_CONST;
+}
+
+/* Is the member number m a sum that the pass takes in a loop? */
+static bool is_summed(const lower *L, const edge_pass *z, uint32_t m)
+{
+    gir_id v = L->r->members.p[m];
+    return z->pass[m] == z->number && !L->f->walk[v] && !low_edge_constant(L, v);
+}
+
+/* An edge value that it leaves in memory? */
+static bool is_left(const lower *L, const edge_pass *z, uint32_t m)
+{
+    return z->pass[m] == z->number && L->f->walk[L->r->members.p[m]] && L->f->stored[L->r->members.p[m]];
+}
 
 static void scatter_constant(lower *L, gir_id v, kir_id count)
 {
@@ -73,7 +89,7 @@ static int ways_of(lower *L, const edge_pass *z)
     int64_t lanes = L->opt->limits.lanes > 0 ? L->opt->limits.lanes : 4, vectors = 0;
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
-        if (z->pass[m] != z->number || low_edge_constant(L, v)) continue;
+        if (!is_summed(L, z, m)) continue;
         if (low_cost(L, gir_in(L->p, v, 1)) > (float)L->sched.edge_cost) return 1;
         vectors += (fu_elems(L->p, v) + lanes - 1) / lanes;
     }
@@ -88,7 +104,7 @@ static void begin_accumulators(lower *L, edge_pass *z)
     for (int w = 0; w < z->ways; w++) z->tile[w] = GN_NEW_N(L->arena, kir_id, r->members.n);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
-        if (z->pass[m] != z->number || low_edge_constant(L, v)) continue;
+        if (!is_summed(L, z, m)) continue;
         for (int w = 0; w < z->ways; w++) {
             z->tile[w][m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), fu_elems(L->p, v));
             low_fill_tile(L, z->tile[w][m], fu_elems(L->p, v),
@@ -97,24 +113,44 @@ static void begin_accumulators(lower *L, edge_pass *z)
     }
 }
 
-/* All sums of one width share a loop over the lanes.  Wide ones first: they keep in tiles what they spread over their
- * lanes, and narrow ones read it there. */
-static void pass_body(lower *L, const kir_id *tile)
+/* Edge value v into a tile, where sums find it, and from there to memory. */
+static void leave_value(lower *L, gir_id v)
+{
+    int64_t n = fu_elems(L->p, v);
+    low_tile_of(L, v, &L->edge);
+    kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    low_ix x = low_index(gir_type_of(L->p, v), j);
+    low_store_value(L, v, &L->edge, j, low_value(L, v, &L->edge, &x));
+    if (n > 1) low_close(L);
+}
+
+/* Sums of one width share a loop over the lanes. */
+static void sums_of_width(lower *L, const kir_id *tile, int64_t n)
 {
     const region *r = L->r;
-    bool *done = GN_NEW_N(L->arena, bool, r->members.n);
-    for (;;) {
-        int64_t n = 0;
-        for (uint32_t m = 0; m < r->members.n; m++)
-            if (tile[m] && !done[m] && fu_elems(L->p, r->members.p[m]) > n) n = fu_elems(L->p, r->members.p[m]);
-        if (n == 0) return;
-        kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    bool any = false;
+    for (uint32_t m = 0; m < r->members.n; m++) any = any || (tile[m] && fu_elems(L->p, r->members.p[m]) == n);
+    if (!any) return;
+    kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (tile[m] && fu_elems(L->p, r->members.p[m]) == n) accumulate(L, r->members.p[m], tile[m], j);
+    if (n > 1) low_close(L);
+}
+
+/* Wide sums first: they keep in tiles what they spread over their lanes, and narrow ones read it there. */
+static void pass_body(lower *L, const edge_pass *z, const kir_id *tile)
+{
+    const region *r = L->r;
+    for (int64_t last = INT64_MAX, n;; last = n) {
+        n = 0;
         for (uint32_t m = 0; m < r->members.n; m++) {
-            if (!tile[m] || done[m] || fu_elems(L->p, r->members.p[m]) != n) continue;
-            accumulate(L, r->members.p[m], tile[m], j);
-            done[m] = true;
+            int64_t elems = fu_elems(L->p, r->members.p[m]);
+            if ((tile[m] || is_left(L, z, m)) && elems > n && elems < last) n = elems;
         }
-        if (n > 1) low_close(L);
+        if (n == 0) return;
+        for (uint32_t m = 0; m < r->members.n; m++)
+            if (is_left(L, z, m) && fu_elems(L->p, r->members.p[m]) == n) leave_value(L, r->members.p[m]);
+        sums_of_width(L, tile, n);
     }
 }
 
@@ -178,7 +214,7 @@ static void prefetch(lower *L, kir_id e)
 }
 
 /* Edge e of the row's into the accumulators of one way. */
-static void take_edge(lower *L, kir_id e, const kir_id *tile)
+static void take_edge(lower *L, const edge_pass *z, kir_id e, const kir_id *tile)
 {
     const region *r = L->r;
     L->edge = (where){.space = gir_type_of(L->p, r->graph)->edge, .row = e, .level = L->depth};
@@ -192,7 +228,7 @@ static void take_edge(lower *L, kir_id e, const kir_id *tile)
         if (gn_is_on(L->opt->off, GN_DO_BY_SOURCE)) L->edge.by_source = e;
     }
     L->far = L->sched.ahead ? r->end == GIR_DST ? L->edge.src : L->edge.dst : 0;
-    pass_body(L, tile);
+    pass_body(L, z, tile);
     L->edge = (where){0};
     L->far = 0;
     if (L->far_reads.n) prefetch(L, e);
@@ -207,11 +243,11 @@ static void all_edges(lower *L, const edge_pass *z)
         end = low_int(L, KIR_ISUB, z->hi, rest);
     }
     kir_id e = low_open(L, z->lo, end, z->ways, KIR_SERIAL, KIR_REDUCE);
-    for (int w = 0; w < z->ways; w++) take_edge(L, w ? low_int(L, KIR_IADD, e, low_iconst(L, w)) : e, z->tile[w]);
+    for (int w = 0; w < z->ways; w++) take_edge(L, z, w ? low_int(L, KIR_IADD, e, low_iconst(L, w)) : e, z->tile[w]);
     low_close(L);
     if (!rest) return;
     e = low_open(L, low_iconst(L, 0), rest, 1, KIR_SERIAL, KIR_REDUCE);
-    take_edge(L, low_int(L, KIR_IADD, end, e), z->tile[0]);
+    take_edge(L, z, low_int(L, KIR_IADD, end, e), z->tile[0]);
     low_close(L);
 }
 
@@ -266,7 +302,7 @@ static bool accumulate_all(lower *L, edge_pass *z)
     bool any = false;
     z->ways = z->lo ? ways_of(L, z) : 1;
     begin_accumulators(L, z);
-    for (uint32_t m = 0; m < L->r->members.n; m++) any = any || z->tile[0][m];
+    for (uint32_t m = 0; m < L->r->members.n; m++) any = any || z->tile[0][m] || is_left(L, z, m);
     if (any && z->lo) all_edges(L, z);
     if (any && z->first) all_parts(L, z);
     return any;

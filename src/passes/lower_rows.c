@@ -12,7 +12,7 @@
 typedef struct rows_plan {
     bool lanes; /* rows are the lanes: every value has one element a row, and there are no edges */
     int passes;
-    int *pass;  /* by member: of a SCATTER, the pass that computes it (from 1); else 0 */
+    int *pass;  /* by member: of a SCATTER or an edge value, the pass that computes it (from 1); else 0 */
     bool sinks; /* sums over the space */
     GN_VEC(gir_id) sink;
     GN_VEC(int) part;   /* low_buffer of each sink's partial sums */
@@ -73,8 +73,8 @@ static int plan_passes(lower *L, int **pass)
     *pass = GN_NEW_N(L->arena, int, r->members.n);
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
-        if (gir_at(L->p, v)->op != GIR_SCATTER || (L->alive && !L->alive[v])) continue;
-        (*pass)[m] = pass_level(&lv, v);
+        if ((gir_at(L->p, v)->op != GIR_SCATTER && !L->f->walk[v]) || (L->alive && !L->alive[v])) continue;
+        (*pass)[m] = pass_level(&lv, v) + (L->f->walk[v] != 0);
         if ((*pass)[m] > passes) passes = (*pass)[m];
     }
     return passes;
@@ -107,7 +107,7 @@ static rows_plan plan_rows(lower *L)
 
 static bool is_stored(const lower *L, gir_id v, int64_t n)
 {
-    return L->f->stored[v] && (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n &&
+    return L->f->stored[v] && (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n && !L->f->walk[v] &&
            gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
 }
 
@@ -151,7 +151,7 @@ static void row_work(lower *L, const rows_plan *z)
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         if (!L->f->stored[v] && gir_at(L->p, v)->op != GIR_SPACE_REDUCE) continue;
-        if (L->alive && !L->alive[v]) continue;
+        if (L->f->walk[v] || (L->alive && !L->alive[v])) continue;
         int64_t n = fu_elems(L->p, v);
         uint32_t k = 0;
         while (k < widths.n && widths.p[k] != n) k++;
@@ -170,7 +170,7 @@ static void edges_of_block(lower *L, const rows_plan *z)
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         int64_t all = low_stride(L, fu_elems(L->p, v)) * L->sched.rows_at_once;
-        if (z->pass[m]) tile[m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), all);
+        if (z->pass[m] && !L->f->walk[v]) tile[m] = kir_tile(L->k, low_at(L), low_member_elem(L, v), all);
     }
     kir_id i = low_open(L, low_iconst(L, 0), L->block.rows, 1, KIR_SERIAL, KIR_NONE);
     low_row_of_block(L, i);

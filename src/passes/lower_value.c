@@ -398,7 +398,8 @@ void low_tile_of(lower *L, gir_id v, const where *w)
 static bool computed_here(const lower *L, gir_id v, const where *w)
 {
     if (L->f->place[v] == FU_INLINE) return true;
-    return L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region && w->row == L->row.row &&
+    kir_id row = L->f->walk[v] ? L->edge.row : L->row.row;
+    return L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region && w->row == row &&
            gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
 }
 

@@ -113,6 +113,15 @@ gn_dense_once *gn_dense_once_new(gn_arena *a, const gir_program *p, const gn_pas
  * it is the same in every run. */
 bool gn_is_dense_once(gn_dense_once *z, gir_id v, int64_t columns);
 
+/* How many rows a space of nodes is expected to have; 0: nothing is known, as of picked rows.  What is expected of the graph at
+ * hand (pass options) goes before what is written in the program, so that programs for other sizes decide alike. */
+static inline int64_t gn_expected_rows(const gir_program *p, gir_space_id space, int64_t nodes)
+{
+    const gir_space *s = &p->spaces.p[space];
+    if (!space || s->kind != GIR_NODE || s->graph) return 0;
+    return nodes > 0 ? nodes : s->size > 0 ? s->size : 0;
+}
+
 /* What v repeats, through reshapes and broadcasts: one number a row, or a const; 0: neither. */
 gir_id gn_scale_of(const gir_program *p, gir_id v);
 

@@ -35,10 +35,8 @@ static int64_t row_bytes(const gir_program *p, gir_id v)
 static bool is_large(const rematter *z, gir_id v)
 {
     const gir_type *t = gir_type_of(z->from, v);
-    const gir_space *s = &z->from->spaces.p[t->space];
-    /* What is expected goes first, so that programs for other sizes decide alike.  How many rows are picked is not known. */
-    int64_t bytes, rows = s->graph ? 0 : z->nodes > 0 ? z->nodes : s->size;
-    if (t->is_graph || !t->space || s->kind != GIR_NODE) return false;
+    int64_t bytes, rows = t->is_graph ? 0 : gn_expected_rows(z->from, t->space, z->nodes);
+    if (rows == 0) return false;
     return __builtin_mul_overflow(rows, row_bytes(z->from, v), &bytes) || bytes >= LEAST;
 }
 

@@ -4,6 +4,7 @@
 /* Softmaxes over edges whose exponentials are taken once a node (node_exp), with their gradients, every way: ordinary and extreme
  * scores, at both sides of where they can be taken apart, far from each other within a row; and beside them those that
  * the pass must leave alone. */
+#include "passes/both_ends.h"
 #include "passes/passes.h"
 #include "support/gir_text.h"
 #include "support/random_gir.h"
@@ -15,15 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* H heads of 3; what stands in FORM makes %20, the scores, of s at the source (%10) and t at the destination (%11). */
+/* H heads of W; what stands in FORM makes %20, the scores, of s at the source (%10) and t at the destination (%11). */
 static const char program[] = "program @attention {\n"
                               "  space node node ?\n"
                               "  space edge edge ? of %1\n"
                               "  %1 = graph \"g\" : graph<node -> node, edge>\n"
-                              "  %2 = state \"h.any\" : node f32[H, 3]\n"
+                              "  %2 = state \"h.any\" : node f32[H, W]\n"
                               "  %3 = state \"s.any\" : node f32[H]\n"
                               "  %4 = state \"t.any\" : node f32[H]\n"
-                              "  %5 = input \"ct.any\" : node f32[H, 3]\n"
+                              "  %5 = input \"ct.any\" : node f32[H, W]\n"
                               "  %6 = input \"e.any\" : edge f32[H]\n"
                               "  %7 = state \"u.any\" : node f32[H]\n"
                               "  %8 = input \"keep.label\" : edge bool[H]\n"
@@ -43,7 +44,7 @@ static const char program[] = "program @attention {\n"
                               "  %30 = div %25, %29\n"
                               "  %31 = select %8, %30, %9\n"
                               "  %32 = reshape %31 : edge f32[H, 1]\n"
-                              "  %33 = broadcast %32 : edge f32[H, 3]\n"
+                              "  %33 = broadcast %32 : edge f32[H, W]\n"
                               "  %34 = gather %1, %2 {end = 0}\n"
                               "  %35 = mul %33, %34\n"
                               "  %36 = scatter %1, %35 {end = 1, red = 0}\n"
@@ -102,7 +103,7 @@ static const form forms[] = {
      "1e-16", false},
     {"a constant that hardly matters", LEAKY("0.2") "  %20 = max %14, %12\n", "", "1e-8", true},
 };
-enum { FORMS = sizeof forms / sizeof *forms };
+enum { FORMS = sizeof forms / sizeof *forms, LONG = GN_LONG_DOT + 1 };
 
 /* Largest scores of s and u, and of t; one node's alone? */
 static const struct {
@@ -118,12 +119,13 @@ static void fine(gn_status *s, const char *what, const char *where)
     ck_assert_msg(!s, "%s: %s: %s (%s:%d)", what, where, gn_status_message(s), s->file, s->line);
 }
 
-static gir_program *read_form(gn_arena *a, const form *f, int heads)
+static gir_program *read_form(gn_arena *a, const form *f, int heads, int width)
 {
     static const char *const names[] = {"h.any", "s.any", "t.any", "u.any"};
     gir_program *p;
     const char *text = text_replaced(a, text_replaced(a, program, "FORM", f->scores), "MORE", f->more);
     text = text_replaced(a, text_replaced(a, text, "EPS", f->eps), "[H", gn_arena_printf(a, "[%d", heads));
+    text = text_replaced(a, text, ", W]", gn_arena_printf(a, ", %d]", width));
     text = gir_renumbered(a, text_replaced(a, text, ", H]", gn_arena_printf(a, ", %d]", heads)));
     fine(gir_parse(a, text, strlen(text), f->what, &p), f->what, text);
     gir_id wrt[4], grad[4], loss = p->outputs.p[p->outputs.n - 1].value;
@@ -180,7 +182,7 @@ static void run(const form *f, int heads, int size)
     run_case *c = NULL;
     run_code *code = NULL;
     gn_arena_init(&a);
-    gir_program *p = read_form(&a, f, heads);
+    gir_program *p = read_form(&a, f, heads, size % 4 == 1 ? LONG : 3);
     gir_env env = random_gir_env(&a, p, (uint64_t)(size + 20), &(random_gir_options){.max_nodes = 12});
     scale(&env, "s.any", sizes[size].s, sizes[size].one);
     scale(&env, "u.any", sizes[size].u, sizes[size].one);
@@ -208,7 +210,7 @@ START_TEST(acts)
 {
     gn_arena a;
     gn_arena_init(&a);
-    gir_program *p = read_form(&a, &forms[_i], 4), *q;
+    gir_program *p = read_form(&a, &forms[_i], 4, 3), *q;
     gn_pass_options opt = {.limit = -1, .verify = true};
     fine(gn_passes_run(&a, p, &opt, NULL, &q), forms[_i].what, "passes");
     bool any = false;
@@ -223,10 +225,29 @@ START_TEST(acts)
 }
 END_TEST
 
+/* Where sums of rows would be large, the gradient of scores stays on the edges, a number each, for the loops at both ends. */
+START_TEST(both_ends)
+{
+    gn_arena a;
+    gn_arena_init(&a);
+    for (int large = 0; large < 2; large++) {
+        gir_program *p = read_form(&a, &forms[_i], 4, LONG), *q;
+        gn_pass_options opt = {.limit = -1, .verify = true, .nodes = large ? 1 << 24 : 1 << 8};
+        fine(gn_passes_run(&a, p, &opt, NULL, &q), forms[_i].what, "passes");
+        const gn_both_ends *all = gn_find_both_ends(&a, q);
+        int n = 0;
+        for (gir_id v = 1; v < q->nodes.n; v++) n += all[v].by_source != 0;
+        ck_assert_msg(n == large, "%s, %s: %d on the edges", forms[_i].what, large ? "large" : "small", n);
+    }
+    gn_arena_free(&a);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("attention");
     tcase_add_loop_test(t, acts, 0, FORMS);
+    tcase_add_loop_test(t, both_ends, 0, 1);
     tcase_add_loop_test(t, scores, 0, FORMS);
     tcase_set_timeout(t, 200);
     return RUN_CASES("attention", t);
