@@ -116,17 +116,17 @@ same() { # same <name> <a file of a loss> <a file of a loss> <part by which they
 }
 
 # A suite on the device, in one process, which has the device once; the file .tap has a line a test as it ends, so the last one
-# says where it hung.
+# says where it hung.  TEST:K/N is the K'th of N parts of it.
 suite() { # suite <test> <seconds>
-    step "$1" "$2" env GNNC_TEST_DEVICE="$device" GNNC_CACHE=0 GNNC_RANDOM_TRIES=20 CK_FORK=no \
-        CK_TAP_LOG_FILE_NAME="$logs/$1.tap" "$dir/tests/$1"
+    step "${1//[:\/]/-}" "$2" env GNNC_TEST_DEVICE="$device" GNNC_CACHE=0 GNNC_RANDOM_TRIES=20 GNNC_CONFORM="${1#*:}" CK_FORK=no \
+        CK_TAP_LOG_FILE_NAME="$logs/${1//[:\/]/-}.tap" "$dir/tests/${1%%:*}"
 }
 
 # One that failed again, each test in a process of its own: after an error that ends the device's work the others still say what they
 # have to say.
 again() {
-    step "$1-apart" 240 env GNNC_TEST_DEVICE="$device" GNNC_CACHE=0 GNNC_RANDOM_TRIES=0 CK_FORK=yes \
-        CK_TAP_LOG_FILE_NAME="$logs/$1-apart.tap" "$dir/tests/$1"
+    step "${1//[:\/]/-}-apart" 240 env GNNC_TEST_DEVICE="$device" GNNC_CACHE=0 GNNC_RANDOM_TRIES=0 GNNC_CONFORM="${1#*:}" CK_FORK=yes \
+        CK_TAP_LOG_FILE_NAME="$logs/${1//[:\/]/-}-apart.tap" "$dir/tests/${1%%:*}"
 }
 
 side_by_side() { # side_by_side <function> <names>...
@@ -178,9 +178,13 @@ first() {
 
 tests() {
     first
-    # shellcheck disable=SC2046,SC2086
-    side_by_side suite $(printf '%s\n' $suites | grep -v -e device -e fragments) # which were the first steps
-    for t in $suites; do grep -q "^FAILED    $t " "$out/$what.txt" && echo "$t"; done > "$logs/failed-suites"
+    local parts="test_cuda_gradient test_cuda_conform:1/4 test_cuda_conform:2/4 test_cuda_conform:3/4 test_cuda_conform:4/4 \
+        test_cuda_forward test_cuda_products test_cuda_session test_cuda_ops test_cuda_loops"
+    # shellcheck disable=SC2086
+    side_by_side suite $parts
+    for t in $parts test_cuda_device test_cuda_fragments; do
+        grep -q "^FAILED    ${t//[:\/]/-} " "$out/$what.txt" && echo "$t"
+    done > "$logs/failed-suites"
     # shellcheck disable=SC2046
     side_by_side again $(cat "$logs/failed-suites")
     for m in $models; do
