@@ -12,6 +12,7 @@
  * rows are read (dense_once). */
 #include "passes/passes.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 32 };
@@ -23,6 +24,7 @@ typedef struct mover {
     uint32_t *uses;
     bool *fixed, *sparse; /* by value of the old program: the same in every run; of a sparse input */
     bool picked;          /* aggregate_picked */
+    const gn_pass_options *opt;
     gn_dense_once *once;
 } mover;
 
@@ -70,14 +72,35 @@ static gir_id product_under(const mover *z, gir_id v)
     return y;
 }
 
-/* The sum v is over edges into picked rows.  With k columns of X and n of X W, every source that is no destination saves
- * 3 k n multiply-adds, and every edge costs 2 (k - n) columns more, forwards and backwards, each as long as four of them;
- * the edges are taken to be twice as many as those sources. */
-static bool pays_picked(const gir_program *p, gir_id v, int64_t k, int64_t n)
+/* The level of the rows that are picked (restrict_rows.c); -1: it cannot be told. */
+static int level_of(const gir_program *p, gir_id pick)
 {
+    int level = 0;
+    for (; gir_at(p, pick)->op == GIR_GROW; pick = gir_in(p, pick, 0)) level++;
+    return gir_at(p, pick)->op == GIR_SUBSET ? level : -1;
+}
+
+/* How many edges there are for a source that is no destination, by the data; two where nothing is known of it. */
+static double edges_a_source(const gn_pass_options *opt, const gir_program *p, const gir_node *restricted)
+{
+    const gn_data_facts *f = &opt->facts;
+    int level = level_of(p, p->operands.p[restricted->first_in + restricted->n_in - 1]);
+    if (f->all.rows <= 0 || level < 0 || level >= opt->levels) return 2;
+    bool some = (restricted->attr.i[0] & 1) && level + 1 < opt->levels;
+    int64_t sources = some ? f->level[level + 1].rows : f->all.rows, rows = f->level[level].rows;
+    return sources > rows ? (double)f->level[level].edges / (double)(sources - rows) : HUGE_VAL;
+}
+
+/* The sum v is over edges into picked rows.  With k columns of X and n of X W, every source that is no destination saves
+ * 3 k n multiply-adds, and every edge costs 2 (k - n) columns more, forwards and backwards, each as long as four of them.
+ * Without levels rows were picked by an earlier run, which knew more. */
+static bool pays_picked(const mover *z, gir_id v, int64_t k, int64_t n)
+{
+    const gir_program *p = z->from;
     const gir_node *sum = gir_at(p, v), *g = gir_at(p, gir_in(p, v, 0));
     bool picked = g->op == GIR_RESTRICT && (g->attr.i[0] & 2) && sum->attr.i[0] == GIR_DST;
-    return picked && (k <= n || 3 * (double)k * (double)n >= 16 * (double)(k - n));
+    if (!picked || k <= n) return picked;
+    return z->opt->levels > 0 && 3 * (double)k * (double)n >= 8 * (double)(k - n) * edges_a_source(z->opt, p, g);
 }
 
 /* Is A, whose edges are scaled on the way to e, the same in every run? */
@@ -99,7 +122,7 @@ static bool pays(const mover *z, gir_id v, gir_id y)
     int64_t k = gir_type_of(p, x)->dim[0], n = gir_type_of(p, y)->dim[0];
     bool once = !z->picked && z->fixed[x] && fixed_edges(z, gir_in(p, v, 1));
     if (z->sparse[x]) return once && gn_is_dense_once(z->once, v, k);
-    return z->picked ? pays_picked(p, v, k, n) : once || k < n;
+    return z->picked ? pays_picked(z, v, k, n) : once || k < n;
 }
 
 /* The edge value with x gathered in place of the product. */
@@ -129,6 +152,7 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
                .to = gir_program_new(a, in->name),
                .sparse = gn_find_from_sparse(a, in, opt),
                .picked = picked,
+               .opt = opt,
                .once = gn_dense_once_new(a, in, opt),
                .map = GN_NEW_N(a, gir_id, in->nodes.n),
                .uses = gir_count_uses(a, in),
