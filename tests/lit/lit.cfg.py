@@ -40,6 +40,10 @@ doctor = subprocess.run([config.gnnc_exe, "doctor"], capture_output=True, text=T
 if "\nCUDA compiler: NVRTC" in doctor.stdout:
     config.available_features.add("nvrtc")
 
+# Vectors of 16 lanes, and masks: what code is like there says REQUIRES: avx512.
+if os.path.exists("/proc/cpuinfo") and " avx512f" in open("/proc/cpuinfo").read():
+    config.available_features.add("avx512")
+
 # Real data, where there is some: tests that need it say REQUIRES: data.
 data = os.environ.get("GNNC_DATA", "")
 if os.path.isdir(data):

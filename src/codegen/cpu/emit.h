@@ -62,6 +62,19 @@ typedef struct cg_reduce_loop { /* the vector loop that is being emitted */
     cg_defer *list;
 } cg_reduce_loop;
 
+typedef struct cg_waiting { /* a store that waits for the end of its loop */
+    struct cg_waiting *next;
+    int buffer, lanes;
+    cg_val index, value, mask;
+    bool mask_tail;
+} cg_waiting;
+
+typedef struct cg_late { /* the loop that is being written out whose stores wait, of some buffers */
+    kir_id loop;         /* 0: none */
+    bool *buffer;        /* [buffers] */
+    cg_waiting *first, **end;
+} cg_late;
+
 typedef struct cg_pointer {
     LLVMValueRef ptr;
     LLVMValueRef scope, others; /* metadata: its own alias scope, those of the other buffers */
@@ -98,6 +111,7 @@ typedef struct cg {
     cg_val mask;    /* kind NONE: every lane runs; INT without base, or VECTOR of bool */
     bool mask_tail; /* the mask is a prefix of the lanes that the end of a loop cuts */
     cg_reduce_loop reduce;
+    cg_late late;
     cg_val *val;        /* [instructions] */
     LLVMValueRef *word; /* [instructions] RANDOM: the 32 bits that the value was made of, in as many lanes */
     cg_tile *tile;      /* [instructions] */
@@ -129,6 +143,11 @@ int64_t cg_gcd(int64_t a, int64_t b);
 LLVMBasicBlockRef cg_new_block(cg *c, const char *name);
 void cg_goto(cg *c, LLVMBasicBlockRef to); /* branches to it and continues there */
 LLVMValueRef cg_alloca(cg *c, LLVMTypeRef type, unsigned align);
+
+/* late.c: stores of a written-out loop that wait for its end.  Begins with a loop in which no other waits */
+void cg_late_begin(cg *c, kir_id loop);
+bool cg_late_store(cg *c, int buffer, const cg_val *index, const cg_val *value); /* true: it waits */
+void cg_late_end(cg *c, kir_id loop);
 
 /* vector.c: VECTOR loops */
 void cg_vector_loop(cg *c, kir_id loop);

@@ -128,10 +128,12 @@ static bool written_out(cg *c, kir_id loop, const cg_val *lo, const cg_val *hi)
     const kir_inst *in = kir_at(c->k, loop);
     if (in->unit != KIR_UNROLL && in->unit != KIR_VECTOR) return false;
     if (!cg_const(lo) || !cg_const(hi) || (hi->c - lo->c) / in->imm > UNROLL_LIMIT) return false;
+    cg_late_begin(c, loop);
     for (int64_t i = lo->c; i < hi->c && !c->fail; i += in->imm) {
         c->val[loop] = cg_int(i);
         cg_block(c, in->body);
     }
+    cg_late_end(c, loop);
     return true;
 }
 

@@ -118,6 +118,7 @@ void cg_inst(cg *c, kir_id id)
     case KIR_TACC:
     case KIR_TFMA: cg_tile_acc(c, id); break;
     case KIR_STORE: {
+        if (cg_late_store(c, (int)in->imm, &c->val[in->a], &c->val[in->b])) break;
         cg_mem m = cg_buffer(c, (int)in->imm);
         cg_store(c, &m, &c->val[in->a], &c->val[in->b]);
         break;
