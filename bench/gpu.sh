@@ -216,6 +216,9 @@ times() {
             # is the rule right that says which pays?
             step "bench-$m-one-kernel" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes reduce-overhead --data "$cora" $b \
                 -o "$logs/bench-$m-one-kernel"
+            # and what do kernels lose that are compiled quickly?
+            step "bench-$m-optimised" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes default,reduce-overhead --data "$cora" $b \
+                -o "$logs/bench-$m-optimised" --without quick-code
             step "bench-$m-launches" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes default,reduce-overhead --data "$cora" $b \
                 -o "$logs/bench-$m-launches" --without one-kernel
             for way in kernel library; do
