@@ -128,15 +128,23 @@ static LLVMValueRef emit_exp(cg *c, LLVMValueRef x_)
     return MUL(y, power_of_two(c, LLVMBuildSub(c->b, n, half, "")));
 }
 
+/* 2^n p + 2^n - 1 by integer arithmetic */
+static LLVMValueRef expm1_of_parts(cg *c, LLVMValueRef p, LLVMValueRef n)
+{
+    LLVMValueRef x_ = p, one = cg_const_i(LLVMTypeOf(n), 1);
+    LLVMValueRef s = power_of_two(c, LLVMBuildSub(c->b, n, one, "")); /* 2^(n-1): 2^128 has no f32 */
+    LLVMValueRef y = cg_muladd(c, s, p, SUB(s, CONST(0.5)));
+    y = ADD(y, y);
+    return cg_sel(c, LLVMBuildICmp(c->b, LLVMIntEQ, n, LLVMConstNull(LLVMTypeOf(n)), ""), p, y);
+}
+
+/* 2^k (p + (1 - 2^-k)), of which 1 - 2^-k is exact from k = -24 to 24; p alone where k is 0. */
 static LLVMValueRef emit_expm1(cg *c, LLVMValueRef x_)
 {
     LLVMValueRef x = at_least(c, at_most(c, x_, 89.0), -18.0), k;
-    LLVMValueRef p = reduced_expm1(c, x, &k), n = as_int(c, k);
-    LLVMTypeRef t = LLVMTypeOf(n);
-    LLVMValueRef s = power_of_two(c, LLVMBuildSub(c->b, n, cg_const_i(t, 1), "")); /* 2^(n-1): 2^128 has no f32 */
-    LLVMValueRef y = cg_muladd(c, s, p, SUB(s, CONST(0.5)));
-    y = ADD(y, y);
-    return cg_sel(c, LLVMBuildICmp(c->b, LLVMIntEQ, n, LLVMConstNull(t), ""), p, y);
+    LLVMValueRef p = reduced_expm1(c, x, &k), one = CONST(1.0), t = scale_by_power(c, one, LLVMBuildFNeg(c->b, k, ""));
+    if (t) return scale_by_power(c, ADD(p, SUB(one, t)), k);
+    return expm1_of_parts(c, p, as_int(c, k));
 }
 
 /* x = 2^e m with m in [sqrt(1/2), sqrt(2)); x positive and finite. Returns m - 1 and e as a float. */
