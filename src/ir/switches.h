@@ -56,6 +56,7 @@
     X(LATE_STORES, "late-stores", "rows that are written over what they are made of are loaded before any is stored")  \
     X(DRAW_BITS, "draw-bits", "a random number that is compared with a constant is compared as an integer")            \
     X(WIDE_FUNCTIONS, "wide-functions", "functions of short vectors are evaluated several at once, side by side")      \
+    X(HOIST_TESTS, "hoist-tests", "rows whose work is behind tests of what no row changes have a loop for each test")  \
     X(QUICK_CODE, "quick-code", "a device's code is made quickly where every launch's threads run at once anyway")     \
     X(SHARE_SIZES, "share-sizes", "loops over elements are told how many there are: for all sizes one kernel")
 
@@ -71,7 +72,7 @@ typedef uint64_t gn_switches; /* bit set of the decisions that are switched off;
 /* Those that the CPU back end hears of: one kernel becomes other code.  Keys of code name them. */
 #define GN_CODE_DECISIONS                                                                                              \
     ((gn_switches)1 << GN_DO_WHOLE_CHUNKS | (gn_switches)1 << GN_DO_LATE_STORES | (gn_switches)1 << GN_DO_DRAW_BITS |  \
-     (gn_switches)1 << GN_DO_WIDE_FUNCTIONS)
+     (gn_switches)1 << GN_DO_WIDE_FUNCTIONS | (gn_switches)1 << GN_DO_HOIST_TESTS)
 
 static inline bool gn_is_on(gn_switches off, gn_decision d) { return !(off >> d & 1); }
 

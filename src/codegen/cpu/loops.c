@@ -72,7 +72,7 @@ int cg_copies(const cg *c, kir_id body)
 }
 
 typedef struct counted {
-    kir_id loop;
+    kir_id loop, body;
     LLVMValueRef lo, hi;
     int64_t step, mult, scale; /* of the counter; the induction variable is scale times as much */
 } counted;
@@ -88,7 +88,7 @@ static LLVMValueRef loop_of_copies(cg *c, const counted *l, LLVMValueRef hi, int
         cg_val iv = cg_int_value(at, l->mult), ahead = cg_int(n * l->step), scale = cg_int(l->scale);
         iv = cg_iadd(c, &iv, &ahead);
         c->val[l->loop] = cg_imul(c, &iv, &scale);
-        cg_block(c, kir_at(c->k, l->loop)->body);
+        cg_block(c, l->body);
     }
     LLVMValueRef next = LLVMBuildNSWAdd(c->b, at, cg_i64(c, copies * l->step), "");
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(c->b);
@@ -116,7 +116,7 @@ int64_t cg_most_iterations(const cg *c, const kir_inst *loop)
 static void serial_loop(cg *c, counted l)
 {
     const kir_inst *in = kir_at(c->k, l.loop);
-    int copies = in->unit == KIR_THREAD ? 1 : cg_copies(c, in->body);
+    int copies = in->unit == KIR_THREAD ? 1 : cg_copies(c, l.body);
     if (cg_most_iterations(c, in) <= SHORT_LOOP) copies = 1;
     if (copies > 1)
         l.lo = loop_of_copies(c, &l, LLVMBuildNSWSub(c->b, l.hi, cg_i64(c, (copies - 1) * l.step), ""), copies);
@@ -165,6 +165,36 @@ static void divergent_loop(cg *c, kir_id loop, const cg_val *lo, const cg_val *h
     c->mask_tail = tail;
 }
 
+/* Is all that an iteration does behind tests of what no iteration changes? */
+static bool only_tests(const cg *c, kir_id loop)
+{
+    const kir_inst *in = kir_at(c->k, loop);
+    if (!gn_is_on(c->off, GN_DO_HOIST_TESTS) || in->race != KIR_NONE || !in->body) return false;
+    for (kir_id i = in->body; i; i = kir_at(c->k, i)->next)
+        if (kir_at(c->k, i)->op != KIR_IF || c->val[kir_at(c->k, i)->a].kind != CG_UNIFORM) return false;
+    return true;
+}
+
+/* Iterations have nothing to do with each other, so each test may have a loop of its own: no row asks what is known before
+ * all of them, and what one of them holds in registers the others' does not drive out. */
+static void thread_loop(cg *c, kir_id loop)
+{
+    const kir_inst *in = kir_at(c->k, loop);
+    counted l = {loop, in->body, LLVMGetParam(c->fn, 2), LLVMGetParam(c->fn, 3), 1, 1, in->imm};
+    if (!only_tests(c, loop)) {
+        serial_loop(c, l);
+        return;
+    }
+    for (kir_id i = in->body; i && !c->fail; i = kir_at(c->k, i)->next) {
+        LLVMBasicBlockRef then = cg_new_block(c, "then"), after = cg_new_block(c, "after");
+        LLVMBuildCondBr(c->b, c->val[kir_at(c->k, i)->a].v, then, after);
+        LLVMPositionBuilderAtEnd(c->b, then);
+        l.body = kir_at(c->k, i)->body;
+        serial_loop(c, l);
+        cg_goto(c, after);
+    }
+}
+
 void cg_for(cg *c, kir_id loop)
 {
     const kir_inst *in = kir_at(c->k, loop);
@@ -174,7 +204,7 @@ void cg_for(cg *c, kir_id loop)
         return;
     }
     if (in->unit == KIR_THREAD) {
-        serial_loop(c, (counted){loop, LLVMGetParam(c->fn, 2), LLVMGetParam(c->fn, 3), 1, 1, in->imm});
+        thread_loop(c, loop);
         return;
     }
     if (cg_const(&lo) && cg_const(&hi) && cg_flat(&lo) && cg_flat(&hi) && lo.c >= hi.c) return;
@@ -188,7 +218,7 @@ void cg_for(cg *c, kir_id loop)
     }
     if (written_out(c, loop, &lo, &hi)) return;
     int64_t mult = cg_gcd(known_factor(&lo), in->imm);
-    serial_loop(c, (counted){loop, cg_scalar(c, &lo), cg_scalar(c, &hi), in->imm, mult, 1});
+    serial_loop(c, (counted){loop, in->body, cg_scalar(c, &lo), cg_scalar(c, &hi), in->imm, mult, 1});
 }
 
 static void masked_if(cg *c, kir_id id, const cg_val *cond)
