@@ -107,6 +107,11 @@ static inline __attribute__((unused)) long long gn_shim_xor_i64(unsigned mask, l
 {
     return (long long)gn_shim->exchange(mask, (uint64_t)v, gn_shim_peer(d));
 }
+/* As rcp.approx.ftz.f64 may give it: 20 digits. */
+static inline __attribute__((unused)) double gn_about_reciprocal(double x)
+{
+    return __longlong_as_double(__double_as_longlong(1 / x) & ~0xffffffffLL);
+}
 /* Tensor cores.  Rounded as cvt.rna.tf32.f32 does, to nearest, ties away from zero. */
 static inline __attribute__((unused)) float gn_round_tf32(float x)
 {

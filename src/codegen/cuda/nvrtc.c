@@ -97,11 +97,14 @@ static gn_status *compile(const gn_nvrtc *n, void *program, int arch, gn_nvrtc_o
 {
     char target[48];
     snprintf(target, sizeof target, "--gpu-architecture=%s_%d", what == GN_NVRTC_PTX ? "compute" : "sm", arch);
-    const char *options[8] = {target, "--fmad=false", "--std=c++17", "-w"};
+    const char *options[10] = {target, "--fmad=false", "--std=c++17", "-w"};
     int count = 4;
     if (what != GN_NVRTC_PTX) options[count++] = "--ptxas-options=-v";
     if (n->major >= 13) options[count++] = "--minimal"; /* leaves out what kernels do not use; 5 ms a program */
-    if (n->major >= 13 && what == GN_NVRTC_QUICK_CUBIN) options[count++] = "--Ofast-compile=min";
+    if (n->major >= 13 && what == GN_NVRTC_QUICK_CUBIN) {
+        options[count++] = "--Ofast-compile=min";
+        options[count++] = "--define-macro=GN_QUICK"; /* prelude.cuh: less to compile */
+    }
     int e = n->CompileProgram(program, count, options);
     *log = words_of(n, program);
     if (!e) return take(n, program, what, bytes, size);

@@ -38,6 +38,13 @@ static __device__ __forceinline__ void gn_warp_mma_tf32(float *c, const float *a
     }
 GN_WARP_MMA16(bf16)
 GN_WARP_MMA16(f16)
+/* 1 / x to 20 digits, for doubles that are normal, 0, infinite or no numbers. */
+static __device__ __forceinline__ double gn_about_reciprocal(double x)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    return r;
+}
 #define GN_BARRIER(threads) asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory")
 #endif
 
@@ -177,6 +184,29 @@ GN_DEVICE gn_i64 gn_to_i64(double x)
     if (x >= 9223372036854775808.0) return 0x7fffffffffffffffLL;
     if (x < -9223372036854775808.0) return -0x7fffffffffffffffLL - 1;
     return (gn_i64)x;
+}
+
+/* a / b as IEEE 754 rounds it.  The compiler's own is a subroutine for each kernel, which takes it as long as 15 instructions of loop
+ * IR.  Code that is made quickly has the quotient of doubles instead, by Newton's steps: it is off by less than what tells it from
+ * where floats are rounded the other way, and exact where it can be.  b of 0 or infinity, or no number: a times the reciprocal. */
+GN_DEVICE float gn_div(float a, float b)
+{
+#ifdef GN_QUICK
+    const double x = b, about = gn_about_reciprocal(x);
+    const double better = fma(about, fma(-x, about, 1.0), about), best = fma(better, fma(-x, better, 1.0), better);
+    const double r = best == best ? best : about, q = a * r, rest = fma(-q, x, (double)a);
+    return (float)(fabs(rest) > 0.0 ? fma(r, rest, q) : q);
+#else
+    return a / b;
+#endif
+}
+
+/* A positive constant to the power of x, its binary logarithm being high + low: within 4 ulp where the result is a normal number.  What
+ * x * high leaves of the product makes up for its rounding. */
+GN_DEVICE double gn_power(double high, double low, double x)
+{
+    const double p = x * high, e = exp2(p), rest = fma(x, high, -p) + x * low;
+    return e > 0.0 && e < GN_INF64 ? fma(e, rest * 0.69314718055994531, e) : e;
 }
 
 /* Random numbers: keys by Philox 2x32-10, draws by Squares, one stream a site. */

@@ -195,6 +195,18 @@ static const char *function_name(kir_op op)
     }
 }
 
+/* A double's power of a constant is 2^(x log2 a), a fifth of the code of pow; NULL: it is not such a one.  The logarithm goes with
+ * 64 digits, as two doubles. */
+static const char *power_of_constant(const cu *c, const kir_inst *in, const char *x)
+{
+    const kir_inst *base = kir_at(c->k, in->a);
+    bool fits = in->elem == GN_F64 && base->op == KIR_CONST && base->fimm > 0 && isfinite(base->fimm);
+    if (!fits || base->fimm == 1) return NULL;
+    long double log = log2l((long double)base->fimm);
+    double high = (double)log, low = (double)(log - (long double)high);
+    return gn_arena_printf(c->arena, "gn_power(%s, %s, %s)", cu_number(c, GN_F64, high), cu_number(c, GN_F64, low), x);
+}
+
 static const char *floats(const cu *c, kir_id v, int copy)
 {
     const kir_inst *in = kir_at(c->k, v);
@@ -205,7 +217,7 @@ static const char *floats(const cu *c, kir_id v, int copy)
     case KIR_FADD: return gn_arena_printf(c->arena, "%s + %s", a, b);
     case KIR_FSUB: return gn_arena_printf(c->arena, "%s - %s", a, b);
     case KIR_FMUL: return gn_arena_printf(c->arena, "%s * %s", a, b);
-    case KIR_FDIV: return gn_arena_printf(c->arena, "%s / %s", a, b);
+    case KIR_FDIV: return gn_arena_printf(c->arena, in->elem == GN_F32 ? "gn_div(%s, %s)" : "%s / %s", a, b);
     case KIR_FMA: return gn_arena_printf(c->arena, "fma%s(%s, %s, %s)", f, a, b, cu_ref(c, in->c, copy));
     case KIR_FMIN: return gn_arena_printf(c->arena, "gn_min_%s(%s, %s)", bits, a, b);
     case KIR_FMAX: return gn_arena_printf(c->arena, "gn_max_%s(%s, %s)", bits, a, b);
@@ -214,7 +226,10 @@ static const char *floats(const cu *c, kir_id v, int copy)
     case KIR_FLE: return gn_arena_printf(c->arena, "%s <= %s", a, b);
     case KIR_FEQ: return gn_arena_printf(c->arena, "%s == %s", a, b);
     case KIR_ROUND: return gn_arena_printf(c->arena, "gn_round_%s(%s)", kir_kinds[in->imm].text, a);
-    case KIR_FPOW: return gn_arena_printf(c->arena, "pow%s(%s, %s)", f, a, b);
+    case KIR_FPOW: {
+        const char *power = power_of_constant(c, in, b);
+        return power ? power : gn_arena_printf(c->arena, "pow%s(%s, %s)", f, a, b);
+    }
     default: return gn_arena_printf(c->arena, "%s%s(%s)", function_name((kir_op)in->op), f, a);
     }
 }
