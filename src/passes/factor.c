@@ -21,13 +21,14 @@
  *   p[e] (<dO[dst] / z[dst], h[src]> - c[dst])
  *
  * with the row of dO / z that the loop over the source's edges gathers for h's gradient anyway.  That loop computes it and
- * leaves it to the other (fuse_place.c).  Declines where a sum takes less than LEAST bytes or sizes are not known, where the
+ * leaves it to the other (fuse_place.c).  Declines where a sum takes less than LEAST bytes or sizes are not known, where dot
+ * products have fewer than WORTH_KEEPING terms (two rows of sums fit the registers then, and numbers are many), where the
  * loop gathers no such row, and for machines whose lanes share rows out. */
 #include "passes/both_ends.h"
 #include "passes/passes.h"
 #include "passes/terms.h"
 
-enum { ROUNDS = 8, LEAST = 1 << 26 };
+enum { ROUNDS = 8, LEAST = 1 << 26, WORTH_KEEPING = 32 };
 
 typedef struct factoring {
     gn_rewrite r;
@@ -462,6 +463,7 @@ static void find_joint(gn_arena *a, const gir_program *p, const gn_pass_options 
         const gir_type *g = gir_type_of(p, gir_in(p, all[v].by_source, 0));
         int64_t bytes = gir_row_elems(t) * (int64_t)gn_elem_size((gn_elem)t->elem);
         int64_t rows = gn_expected_rows(p, g->dst, opt->nodes);
+        if (gir_row_elems(t) / gir_row_elems(gir_type_of(p, v)) < WORTH_KEEPING) continue;
         if (rows > 0 && rows >= LEAST / bytes) joint[v] = joint[all[v].dot] = kept[all[v].dot] = true;
     }
 }

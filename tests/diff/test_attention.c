@@ -103,7 +103,7 @@ static const form forms[] = {
      "1e-16", false},
     {"a constant that hardly matters", LEAKY("0.2") "  %20 = max %14, %12\n", "", "1e-8", true},
 };
-enum { FORMS = sizeof forms / sizeof *forms, LONG = GN_LONG_DOT + 1 };
+enum { FORMS = sizeof forms / sizeof *forms, LONG = 33 };
 
 /* Largest scores of s and u, and of t; one node's alone? */
 static const struct {
