@@ -80,6 +80,8 @@ gn_status *gn_cli_compile_ahead(gn_cli *cli, gn_session_options *o)
 {
     gn_aot_object object;
     gn_session *s;
+    GN_TRY(gn_cli_check_output("-o", cli->opt.output));
+    GN_TRY(gn_cli_check_output("--header", cli->opt.header));
     o->train = o->keep_static = !cli->opt.inference;
     o->no_code = o->objects = true;
     o->cpu = cli->opt.cpu && strcmp(cli->opt.cpu, "native") ? cli->opt.cpu : NULL; /* NULL: this one */

@@ -26,7 +26,7 @@ static void print_overview(FILE *to)
                 "  gnnc train samples/gat.gnn --data cora   train on a graph of your own\n"
                 "  gnnc samples/gcn.gnn --emit=kir          see the loops that it becomes\n\n"
                 "exit status: 0 done, 1 the model or the run is at fault, 2 usage, 3 bad data,\n"
-                "4 a back end is missing, 70 a defect of gnnc\n");
+                "4 a back end is missing, 70 a defect of gnnc, 130 ended early by Ctrl-C\n");
 }
 
 static void print_page(const gn_command *c, int at, FILE *to)

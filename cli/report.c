@@ -21,7 +21,11 @@ int gn_cli_report(gn_status *s, FILE *to)
     bool color = gn_cli_color(to);
     /* A diagnostic that begins with its own place, "model.gnn:3:5: error: ...", stands as it is: tools parse that. */
     const char *tag = strstr(message, ": error: "), *eol = strchr(message, '\n');
-    if (!tag || (eol && eol < tag)) fprintf(to, "gnnc: %serror:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
+    bool placed = tag && !(eol && eol < tag);
+    if (code == GN_ERR_INTERRUPTED)
+        fputs("gnnc: ", to);
+    else if (!placed)
+        fprintf(to, "gnnc: %serror:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
     size_t n = strlen(message);
     fprintf(to, "%s%s", message, n && message[n - 1] == '\n' ? "" : "\n");
     if (code == GN_ERR_INTERNAL) fprintf(to, "  raised at %s:%d; this is a defect of gnnc\n", s->file, s->line);

@@ -86,10 +86,11 @@ static gn_status *run_session(gn_cli *cli, gn_session *s)
     }
     GN_TRY(gn_session_fetch(s));
     if (cli->opt.verbose) gn_cli_profile("eval", &s->build.eval);
-    if (cli->opt.predictions) GN_TRY(gn_cli_write_predictions(cli, s));
-    if (cli->opt.json) return report_json(s, us, n);
-    report_text(s, us, n, cli->opt.weights != NULL);
-    return NULL;
+    if (cli->opt.json)
+        GN_TRY(report_json(s, us, n));
+    else
+        report_text(s, us, n, cli->opt.weights != NULL);
+    return cli->opt.predictions ? gn_cli_write_predictions(cli, s) : NULL;
 }
 
 static gn_status *run(gn_cli *cli)
@@ -97,6 +98,7 @@ static gn_status *run(gn_cli *cli)
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
     if (cli->opt.batches > 0) return gn_cli_run_batches(cli, &o);
+    GN_TRY(gn_cli_check_output("--predictions", cli->opt.predictions));
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     gn_session *s;

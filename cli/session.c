@@ -1,6 +1,7 @@
 #include "cli/bench/stats.h"
 #include "cli/session.h"
 
+#include "base/outfile.h"
 #include "driver/tune.h"
 
 #include <math.h>
@@ -66,6 +67,11 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     out->free_order = !o->reorder;
     out->tune_say = o->verbose ? say : NULL;
     return defines_of(cli, out);
+}
+
+gn_status *gn_cli_check_output(const char *option, const char *path)
+{
+    return path ? gn_status_annotate(gn_out_check(path), "%s", option) : NULL;
 }
 
 gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **out)

@@ -8,6 +8,9 @@
 
 GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out);
 
+/* Can the file be written that an option names?  Asked before the work is done that it is for; NULL is fine. */
+GN_NODISCARD gn_status *gn_cli_check_output(const char *option, const char *path);
+
 /* A session of the program that --what names, o->train as it says; where it names none, of the training step, or of the
  * forward pass alone where the data has no labels. */
 GN_NODISCARD gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **out);

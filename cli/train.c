@@ -1,4 +1,5 @@
 #include "cli/device.h"
+#include "cli/interrupt.h"
 #include "cli/session.h"
 
 #include <math.h>
@@ -107,21 +108,52 @@ static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fi
            (double)gn_session_peak_bytes(s) / 1e6);
 }
 
-static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n)
+/* *done: how many came to an end, be it an early one. */
+static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n, int64_t *done)
 {
     progress p = {.terminal = !cli->opt.quiet && isatty(STDERR_FILENO)};
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = *done = 0; k < n && !(k && fits[k - 1].interrupted); k++) {
         gn_status *status = gn_session_fit(s, s->opt.seed + (uint64_t)k, p.terminal ? show : NULL, &p, &fits[k]);
         if (p.terminal) fputs("\n", stderr);
         if (status) return gn_status_annotate(status, "seed %llu", (unsigned long long)(s->opt.seed + (uint64_t)k));
+        *done = k + 1;
     }
     return NULL;
+}
+
+/* After all that was asked for: files as they would be at the end. */
+static gn_status *say_interrupted(const gn_cli *cli, const gn_session *s, const gn_fit *f)
+{
+    int64_t all = s->opt.epochs >= 0 ? s->opt.epochs : s->model->train.epochs;
+    const char *save = cli->opt.save, *seed = "";
+    if (cli->opt.seeds > 1) seed = gn_arena_printf(cli->arena, "seed %llu: ", (unsigned long long)f->seed);
+    GN_FAIL(GN_ERR_INTERRUPTED, "%sinterrupted after epoch %lld of %lld%s%s", seed, (long long)f->epochs,
+            (long long)all, save ? "; the weights that there are then are in " : "", save ? save : "");
+}
+
+/* What was computed is reported whatever becomes of the files. */
+static gn_status *train_session(gn_cli *cli, gn_session *s)
+{
+    int64_t n = cli->opt.seeds > 0 ? cli->opt.seeds : 1, done;
+    gn_fit *fits = GN_NEW_N(cli->arena, gn_fit, n);
+    if (cli->opt.verbose) gn_instance_profile(s->build.step.instance, true);
+    s->opt.over = gn_cli_interrupt_begin();
+    gn_status *status = fit_all(cli, s, fits, n, &done);
+    gn_cli_interrupt_end();
+    if (cli->opt.verbose) gn_cli_profile("step", &s->build.step);
+    if (done) cli->opt.json ? report_json(cli, s, fits, done) : report_text(cli, s, fits, done);
+    if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
+    if (!status && cli->opt.predictions) status = gn_cli_write_predictions(cli, s);
+    if (!status && done && fits[done - 1].interrupted) status = say_interrupted(cli, s, &fits[done - 1]);
+    return status;
 }
 
 static gn_status *train(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
+    GN_TRY(gn_cli_check_output("--save", cli->opt.save));
+    GN_TRY(gn_cli_check_output("--predictions", cli->opt.predictions));
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     o.train = true;
@@ -129,14 +161,7 @@ static gn_status *train(gn_cli *cli)
     gn_session *s;
     GN_TRY(gn_session_new(cli->arena, &o, &s));
     gn_cli_describe(cli, s);
-    int64_t n = cli->opt.seeds > 0 ? cli->opt.seeds : 1;
-    gn_fit *fits = GN_NEW_N(cli->arena, gn_fit, n);
-    if (cli->opt.verbose) gn_instance_profile(s->build.step.instance, true);
-    gn_status *status = fit_all(cli, s, fits, n);
-    if (cli->opt.verbose) gn_cli_profile("step", &s->build.step);
-    if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
-    if (!status && cli->opt.predictions) status = gn_cli_write_predictions(cli, s);
-    if (!status) cli->opt.json ? report_json(cli, s, fits, n) : report_text(cli, s, fits, n);
+    gn_status *status = train_session(cli, s);
     gn_session_free(s);
     return status;
 }
@@ -146,7 +171,8 @@ const gn_command gn_command_train = {
     .usage = "train MODEL.gnn [options]",
     .summary = "train a model on a graph",
     .about = "Trains a model as its train block says and reports loss and accuracy.  The same seed gives the\n"
-             "same bits, on any number of threads.\n",
+             "same bits, on any number of threads.  Ctrl-C ends it after the epoch that it is in, and what was asked\n"
+             "for is written; a second one ends it at once.\n",
     .examples = "  gnnc train samples/gcn.gnn                                 on the built-in graph\n"
                 "  gnnc train samples/gcn.gnn --data cora --save w.safetensors\n"
                 "  gnnc train samples/gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"

@@ -1,4 +1,5 @@
 /* gnnc tune: searches for schedules, says what was found, and writes lock files. */
+#include "cli/interrupt.h"
 #include "cli/session.h"
 
 #include "cache/cache.h"
@@ -140,10 +141,21 @@ static gn_status *tune(gn_cli *cli)
     o.tune_on = !cli->opt.show;
     o.no_code = cli->opt.show;
     o.keep_static = true;
-    GN_TRY(gn_cli_session_new(cli, &o, &s));
+    if (cli->opt.show) lock = NULL;
+    GN_TRY(gn_cli_check_output("--tune-lock", lock));
+    if (!cli->opt.show) o.over = gn_cli_interrupt_begin();
+    gn_status *status = gn_cli_session_new(cli, &o, &s);
+    if (!cli->opt.show) gn_cli_interrupt_end();
+    GN_TRY(status);
     gn_cli_describe(cli, s);
     report(cli, s);
-    gn_status *status = lock && !cli->opt.show ? gn_tuned_lock_write(s, lock) : NULL;
+    bool over = o.over && *o.over, whole = !over || (s->tuned[GN_UNIT_EVAL] && (!o.train || s->tuned[GN_UNIT_STEP]));
+    if (lock && whole) status = gn_tuned_lock_write(s, lock);
+    if (!status && over)
+        status = GN_ERROR(GN_ERR_INTERRUPTED, "interrupted: %s%s",
+                          cli->cache ? "what was found until then is kept, and another search goes on there"
+                                     : "without a cache nothing is kept",
+                          lock && !whole ? "; no lock is written, for not every program was searched" : "");
     gn_session_free(s);
     return status;
 }

@@ -61,7 +61,7 @@ struct gnnc_executable {
     bool has_mutex;
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u); /* for tests: gn_tune_wish */
     void *tune_ctx;
-    const bool *tune_over;
+    const atomic_bool *tune_over;
 };
 
 struct gnnc_state {

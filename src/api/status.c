@@ -21,6 +21,7 @@ gnnc_code gnnc_status_code(const gnnc_status *s)
     case GN_ERR_IO: return GNNC_ERROR_IO;
     case GN_ERR_BACKEND: return GNNC_ERROR_BACKEND;
     case GN_ERR_NOMEM: return GNNC_ERROR_MEMORY;
+    case GN_ERR_INTERRUPTED:
     case GN_ERR_INTERNAL: break;
     }
     return GNNC_ERROR_INTERNAL;

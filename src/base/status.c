@@ -70,6 +70,7 @@ static const struct {
     [GN_ERR_BACKEND] = {"backend", 4},
     [GN_ERR_NOMEM] = {"memory", 1},
     [GN_ERR_INTERNAL] = {"internal", 70},
+    [GN_ERR_INTERRUPTED] = {"interrupted", 130},
 };
 
 const char *gn_code_name(gn_code code) { return codes[code].name; }

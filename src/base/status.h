@@ -13,13 +13,14 @@
 
 typedef enum gn_code {
     GN_OK = 0,
-    GN_ERR_MODEL,    /* the model or the run is at fault: syntax, types, shapes, divergence   (exit 1) */
-    GN_ERR_USAGE,    /* the caller's options or arguments are                                  (exit 2) */
-    GN_ERR_DATA,     /* a data, graph or weight file is malformed or does not fit the model    (exit 3) */
-    GN_ERR_IO,       /* a file could not be opened, read or written; errno's words are in it   (exit 3) */
-    GN_ERR_BACKEND,  /* a back end, device or library is missing; says what was looked for     (exit 4) */
-    GN_ERR_NOMEM,    /* memory ran out; says how much was asked for where that is known        (exit 1) */
-    GN_ERR_INTERNAL, /* a defect of gnnc itself: an IR that does not verify, say               (exit 70) */
+    GN_ERR_MODEL,       /* the model or the run is at fault: syntax, types, shapes, divergence   (exit 1) */
+    GN_ERR_USAGE,       /* the caller's options or arguments are                                  (exit 2) */
+    GN_ERR_DATA,        /* a data, graph or weight file is malformed or does not fit the model    (exit 3) */
+    GN_ERR_IO,          /* a file could not be opened, read or written; errno's words are in it   (exit 3) */
+    GN_ERR_BACKEND,     /* a back end, device or library is missing; says what was looked for     (exit 4) */
+    GN_ERR_NOMEM,       /* memory ran out; says how much was asked for where that is known        (exit 1) */
+    GN_ERR_INTERNAL,    /* a defect of gnnc itself: an IR that does not verify, say               (exit 70) */
+    GN_ERR_INTERRUPTED, /* the user ended it early; what there is then is kept                 (exit 130) */
 } gn_code;
 
 typedef struct gn_status {

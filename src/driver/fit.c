@@ -119,6 +119,7 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
         if (choose || each) GN_TRY(measure(s, &e));
         if (choose) GN_TRY(select_best(s, &e, b, &stop));
         if (each) each(ctx, &e);
+        stop |= out->interrupted = s->opt.over && *s->opt.over;
     }
     return NULL;
 }

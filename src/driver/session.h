@@ -11,6 +11,8 @@
 #include "runtime/data/metrics.h"
 #include "runtime/reorder.h"
 
+#include <stdatomic.h>
+
 typedef struct gn_session_options {
     const char *path;  /* of the model */
     const char *text;  /* NULL: read from path */
@@ -48,7 +50,7 @@ typedef struct gn_session_options {
     /* For tests: sees a candidate's code before it is bound. */
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u);
     void *tune_ctx;
-    const bool *tune_over; /* ends a search before its time; NULL */
+    const atomic_bool *over; /* ends a search or training before its time, once it is true; NULL */
 } gn_session_options;
 
 typedef struct gn_session {
@@ -133,6 +135,7 @@ typedef struct gn_fit {
     int64_t best_epoch;
     double best_loss;      /* its loss */
     bool chosen;           /* the best epoch's weights are kept, not the last one's */
+    bool interrupted;      /* by `over` of the options, after the last of these epochs */
     int64_t n_steps;       /* of which the time was kept: the first million */
     const double *step_us; /* [n_steps], of the training step alone; in the session's arena */
 } gn_fit;

@@ -47,7 +47,7 @@ typedef struct gn_tune_wish {
     /* For tests: sees a candidate's code, and may see the default's, before it is bound. */
     void (*made)(void *ctx, const char *candidate, gn_unit *u);
     void *ctx;
-    const bool *over; /* for tests: ends it before its time; NULL */
+    const atomic_bool *over; /* ends it before its time, once it is true; NULL */
 } gn_tune_wish;
 
 /* Lines "name value" of all that a record depends on besides program and machine. */

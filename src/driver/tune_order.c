@@ -60,6 +60,7 @@ gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double dea
     if ((*s)->data->n_nodes < FEW_NODES || (*s)->graph->n_src != (*s)->graph->n_dst) return NULL;
     for (int k = 0; k < 2; k++) {
         gn_session *other;
+        if (wish.over && *wish.over) return NULL;
         if (gn_now_ms() + 3 * once + 16 * rec->default_us * 1e-3 > deadline) return NULL;
         GN_TRY(tune_default_session(of, orders[k], &other));
         gn_tune_site site = tune_site_of(*s);

@@ -28,7 +28,7 @@ gn_tune_wish tune_wish_of(const gn_session *s)
                           .say = s->opt.tune_say,
                           .made = s->opt.tune_made,
                           .ctx = s->opt.tune_ctx,
-                          .over = s->opt.tune_over};
+                          .over = s->opt.over};
 }
 
 /* Signatures --------------------------------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ gn_status *gn_tune_session(gn_session *s)
     if (s->opt.tune_lock) return gn_tuned_lock_read(s, s->opt.tune_lock);
     if (!gn_modes[s->opt.mode].tune && !s->opt.tune_on) return NULL;
     gn_status *status = NULL;
-    for (int k = 0; k < p.n && !status; k++)
+    for (int k = 0; k < p.n && !status && !(s->opt.over && *s->opt.over); k++)
         status = tune_one(s, &trials, p.unit[k], s->opt.tune_seconds * p.part[k], k == 0 && s->opt.free_order);
     gn_session_free(trials);
     return status;

@@ -31,8 +31,8 @@ static const char *in_dir(const char *name)
 typedef struct spy {
     atomic_int defaults, candidates;
     bool slow, spoil;
-    int most;  /* candidates of a search; 0: any number */
-    bool over; /* they were seen */
+    int most;         /* candidates of a search; 0: any number */
+    atomic_bool over; /* they were seen */
 } spy;
 
 static gn_kernel_fn usual;

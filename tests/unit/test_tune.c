@@ -10,7 +10,7 @@ typedef struct spy {
     int made, spoiled, said_rejected;
     const char *spoil; /* candidates whose names begin so; NULL: none */
     int most;          /* candidates of a search; 0: any number */
-    bool over;         /* they were made */
+    atomic_bool over;  /* they were made */
 } spy;
 
 static void nothing(void *const *buf, const int64_t *sym, int64_t lo, int64_t hi)
@@ -40,7 +40,7 @@ static gn_session_options watched(spy *z, const char *model, bool train)
     o.tune_made = watch;
     o.tune_say = hear;
     o.tune_ctx = z;
-    o.tune_over = &z->over;
+    o.over = &z->over;
     return o;
 }
 
@@ -281,7 +281,7 @@ START_TEST(a_search_goes_on)
     ck_assert(!before.finished && first.made == 3);
     gn_session_free(s);
     o.tune_ctx = &second;
-    o.tune_over = &second.over;
+    o.over = &second.over;
     o.tune_seconds = before.seconds;
     s = open_session(&o); /* the budget was spent: a mode takes what there is */
     ck_assert_int_eq(second.made, 0);
