@@ -61,7 +61,7 @@ ROOMS = (
     ("src/driver/jit", (("test_api_dynamic", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/driver/target", (("test_cuda_api", {}), case("test_cuda_session", "trains")), False),
     ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_api_dynamic", {})), True),
-    ("src/api/", (("test_api", {}), ("test_api_dynamic", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
+    ("src/api/", (("test_api", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/codegen/cuda/whole", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/phases", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/", (
@@ -87,6 +87,7 @@ ROOMS = (
     ("src/ir/kir_shadow", (("test_kir_race", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), ("test_kir_race", {}), ("test_cuda_fragments", {}), *QUICK, *LONG),
      False),
+    ("src/base/outfile", (("test_data_tensorfile", {}),), False),
     ("src/base/half", (("test_kir_eval", {}), ("test_cuda_fragments", {}), *QUICK), False),
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
     ("src/passes/tuning", (("test_tuning", {}), *QUICK), False),
