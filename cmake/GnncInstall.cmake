@@ -1,11 +1,14 @@
-# What `make install` puts where: the executable, the public headers, and libgnnc.so for programs that embed gnnc.
+# What `make install` puts where: the executable, the public headers, and libgnnc.so for programs that embed gnnc; documents in
+# share/doc/gnnc, as they link to each other, and samples in share/gnnc/samples.
 include(GNUInstallDirs)
 
 add_custom_target(installable ALL) # all that is installed
 if(TARGET gnnc)
   add_dependencies(installable gnnc)
 endif()
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
+install(DIRECTORY samples DESTINATION ${CMAKE_INSTALL_DATADIR}/gnnc FILES_MATCHING PATTERN "*.gnn" PATTERN "*.graph" PATTERN "*.c")
 install(FILES docs/man/gnnc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # libgnnc, for programs that embed gnnc (include/gnnc): shared, and an archive of all rooms.

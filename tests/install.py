@@ -34,9 +34,28 @@ def check(what, text, pattern):
     return found
 
 
+def check_share(root, share):
+    """Documents and samples are there, and what documents link to; nothing else is."""
+    for kept, folder in (("samples", os.path.join(share, "gnnc", "samples")), ("docs", os.path.join(share, "doc", "gnnc", "docs"))):
+        for at, _, names in os.walk(os.path.join(root, kept)):
+            to = os.path.join(folder, os.path.relpath(at, os.path.join(root, kept)))
+            want = sorted(n for n in names if n.endswith((".md", ".gnn", ".graph", ".c")))
+            have = sorted(n for n in os.listdir(to) if os.path.isfile(os.path.join(to, n))) if os.path.isdir(to) else []
+            if want != have:
+                sys.exit(f"{to} has {have}, where {want} are expected")
+    doc = os.path.join(share, "doc", "gnnc")
+    for at, _, names in os.walk(doc):
+        for name in (n for n in names if n.endswith(".md")):
+            with open(os.path.join(at, name), encoding="utf-8") as f:
+                links = re.findall(r"\]\(([\w./-]+\.md)[)#]", f.read())
+            lost = [l for l in links if not os.path.exists(os.path.join(at, l))]
+            if lost:
+                sys.exit(f"{at}/{name} links to {lost}")
+    print(f"documents and samples: {len(os.listdir(os.path.join(doc, 'docs')))} and {len(os.listdir(os.path.join(share, 'gnnc', 'samples')))}")
+
+
 def main():
     root, build = map(os.path.realpath, sys.argv[1:3])
-    model = os.path.join(root, "samples", "gcn.gnn")
     serves, trains = (r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}", r"step 100  loss (\S+), after a restart \1\n"
                       r"one graph, 8 labels of 400: loss \d\S+, [1-3] levels of picked rows\n")
     compares = r"reduce-overhead +false +6 +5 [\s\S]*results are at most (\S+) apart"
@@ -45,8 +64,10 @@ def main():
              chosen.format("inference", r"\1") + chosen.format("step", r"\2"))
     with tempfile.TemporaryDirectory(prefix="gnnc-install-") as to:
         prefix, work = os.path.join(to, "usr"), os.path.join(to, "work")
-        shutil.copytree(os.path.join(root, "samples", "c"), work)
         run(["cmake", "--install", build, "--prefix", prefix])
+        check_share(root, os.path.join(prefix, "share"))
+        model = os.path.join(prefix, "share", "gnnc", "samples", "gcn.gnn")
+        shutil.copytree(os.path.join(prefix, "share", "gnnc", "samples", "c"), work)
         pc = run(["find", prefix, "-name", "gnnc.pc"]).strip()
         env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc)}
         lib = run(["pkg-config", "--variable=libdir", "gnnc"], env=env).strip()

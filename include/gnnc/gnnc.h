@@ -1,6 +1,6 @@
 /* gnnc: compile and run graph neural networks from C.
  *
- * A model written in gnnc's language (docs/language.md) is parsed to a module, compiled to an executable, and run on any
+ * A model written in gnnc's language (docs/language.md, installed in share/doc/gnnc) is parsed to a module, compiled to an executable, and run on any
  * graph: compiled code holds no sizes of graphs, so one executable serves graphs of every number of nodes and edges, 0
  * and 1 included, and is not compiled again, but where schedules are chosen or rows picked.  (`dynamic` asks for sizes to be
  * compiled in; see gnnc_compile_options.)
