@@ -34,7 +34,10 @@ gn_status *gn_cli_wants_ahead(const gn_cli *cli, bool *out)
 
 static gn_status *make(gn_cli *cli, gn_session *s, gn_aot_object *out)
 {
-    gn_aot_options o = {.prefix = cli->opt.prefix, .cpu = cli->opt.cpu, .embed = cli->opt.weights != NULL};
+    gn_aot_options o = {.prefix = cli->opt.prefix,
+                        .cpu = cli->opt.cpu,
+                        .normalized = s->data->normalized,
+                        .embed = cli->opt.weights != NULL};
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
     if (o.embed) GN_TRY(gn_session_load(s, cli->opt.weights));
     return gn_aot_make(cli->arena, s->model, &s->build, &s->state, &o, out);

@@ -78,6 +78,7 @@ static void gather_features(batches *z)
 {
     const gn_dataset *d = z->s->data;
     int64_t f = d->n_features;
+    if (f == 0) return;
     if (!d->x) memset(z->x, 0, (size_t)(z->n * f) * sizeof *z->x);
     for (int64_t i = 0; i < z->n; i++) {
         int64_t v = z->node[i];

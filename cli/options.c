@@ -4,6 +4,7 @@
 #include "driver/mode.h"
 #include "ir/precision.h"
 #include "ir/storage.h"
+#include "runtime/data/dataset.h"
 #include "runtime/reorder.h"
 
 enum {
@@ -59,6 +60,11 @@ static const char *const storages[] = {
         NULL};
 static const char *const units[] = {"step", "eval", NULL};
 static const char *const cpus[] = {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4", NULL};
+static const char *const features[] = {
+#define X(id, name) name,
+    GN_FEATURES(X)
+#undef X
+        NULL};
 static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 
 static const gn_option options[] = {
@@ -73,6 +79,8 @@ static const gn_option options[] = {
      dynamics},
     {"range", 0, GN_OPTION_STRING, AT(range), MODEL, "SIZES",
      "what they may be, as 'N in 1..100000, E in 0..2000000';\nother graphs are refused"},
+    {"model", 0, GN_OPTION_STRING, AT(model), MODEL | BENCH, "NAME",
+     "which model of the file (default: that of the train block, else\nthe last one)"},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | BENCH, "NAME=VALUE",
      "set a hyperparameter of the model; repeatable"},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), GN_COMMAND_opt, "NAME=VALUE",
@@ -136,6 +144,12 @@ static const gn_option options[] = {
      "graphs, separated by commas (default: a small built-in one)"},
     {"split", 0, GN_OPTION_INT, AT(split), DATA | BENCH, "K", "which of the data's splits to use, from 0", NULL, 0,
      INT32_MAX},
+    {"classes", 0, GN_OPTION_INT, AT(classes), MODEL | BENCH, "N",
+     "how many classes there are (default: as the labels say, or the\nweights that are loaded)", NULL, 1, 1 << 24},
+    {"features", 0, GN_OPTION_CHOICE, AT(features), MODEL | BENCH, "WHAT",
+     "features of nodes: data (the default), or made up: identity\n(which node it is), degree (how many edges come in) "
+     "or ones",
+     features},
     {"normalize-features", 0, GN_OPTION_CHOICE, AT(normalize), MODEL | BENCH, "WHEN",
      "make the rows of the features sum to one: auto, on or off", auto_on_off},
     {"undirected", 0, GN_OPTION_CHOICE, AT(undirected), MODEL | BENCH, "WHEN",
@@ -147,7 +161,7 @@ static const gn_option options[] = {
      orders},
 
     {"epochs", 0, GN_OPTION_INT, AT(epochs), GN_COMMAND_train, "N", "train for N epochs, whatever the model says", NULL,
-     1, INT64_MAX},
+     0, INT64_MAX},
     {"seed", 0, GN_OPTION_INT, AT(seed), DATA | BENCH, "S", "seed of every random number (default: 0)", NULL, 0,
      INT64_MAX},
     {"seeds", 0, GN_OPTION_INT, AT(seeds), GN_COMMAND_train, "K",
@@ -217,6 +231,7 @@ const gn_option_table gn_cli_option_table = {options, sizeof options / sizeof *o
 void gn_cli_options_init(gn_cli_options *o)
 {
     *o = (gn_cli_options){.split = -1,
+                          .classes = -1,
                           .epochs = -1,
                           .seed = -1,
                           .seeds = -1,

@@ -47,6 +47,7 @@ typedef struct gn_cli_options {
     const char *save;        /* train: where the weights go */
     const char *weights;     /* where weights come from */
     const char *predictions; /* where predictions go */
+    const char *features;    /* data, identity, degree, ones; NULL: not given */
     const char *normalize;   /* auto, on, off: features' rows */
     const char *reorder;     /* none, degree, rcm, communities: nodes, at load */
     const char *undirected;  /* auto, on, off: add reverse edges */
@@ -63,8 +64,10 @@ typedef struct gn_cli_options {
     const char *modes;       /* bench: the axes of the grid, separated by commas; NULL: not given */
     const char *thread_list;
     const char *dynamic_list;
-    const char *cell; /* bench: measure one cell in this process, into this file */
-    int64_t split;    /* the integers are -1 where they were not given */
+    const char *cell;  /* bench: measure one cell in this process, into this file */
+    const char *model; /* of the file; NULL: not given */
+    int64_t classes;
+    int64_t split; /* the integers are -1 where they were not given */
     int64_t epochs;
     int64_t seed;
     int64_t seeds;

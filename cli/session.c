@@ -2,6 +2,7 @@
 #include "cli/session.h"
 
 #include "base/outfile.h"
+#include "base/map.h"
 #include "driver/tune.h"
 
 #include <math.h>
@@ -41,11 +42,15 @@ static void say(void *ctx, const char *text)
 gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
-    *out = (gn_session_options){.path = cli->args.p[0], .epochs = o->epochs, .pass_limit = (int)o->pass_limit};
+    *out = (gn_session_options){
+        .path = cli->args.p[0], .model = o->model, .epochs = o->epochs, .pass_limit = (int)o->pass_limit};
     out->data = (gn_data_options){.path = o->data,
+                                  .classes = o->classes < 0 ? 0 : o->classes,
                                   .split = o->split < 0 ? 0 : (int)o->split,
                                   .normalize_rows = tri(o->normalize),
                                   .undirected = tri(o->undirected)};
+    for (int k = 0; o->features && k < GN_FEATURES_COUNT; k++)
+        if (!strcmp(o->features, gn_features_name[k])) out->data.features = (gn_features)k;
     out->weights = o->weights;
     out->seed = o->seed < 0 ? 0 : (uint64_t)o->seed;
     out->data.seed = out->seed;
@@ -85,21 +90,66 @@ gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **o
     return gn_session_new(cli->arena, o, out);
 }
 
+static int64_t marked(const uint8_t *mask, int64_t n)
+{
+    int64_t all = 0;
+    for (int64_t v = 0; mask && v < n; v++) all += mask[v] != 0;
+    return all;
+}
+
+/* What was read, and what was made of it on the way. */
+static void describe_data(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    fprintf(stderr, "%s: %lld nodes, %lld edges", d->name ? d->name : "data", (long long)d->n_nodes,
+            (long long)d->n_edges);
+    if (s->edge_weight || d->edge_weight) fprintf(stderr, " with weights");
+    if (d->edge_dim) fprintf(stderr, ", %lld edge features", (long long)d->edge_dim);
+    fprintf(stderr, ", %lld features%s", (long long)d->n_features,
+            s->opt.data.features ? " (made up)"
+            : d->normalized      ? " (rows divided by their sums)"
+                                 : "");
+    fprintf(stderr, ", %lld classes", (long long)d->n_classes);
+    for (int k = 0; k < d->n_more; k++)
+        if (d->more[k].taken) fprintf(stderr, ", %s", d->more[k].name);
+    fprintf(stderr, "%s\n", d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
+    if (d->train_mask)
+        fprintf(stderr, "%lld nodes to train on, %lld for validation, %lld for test%s",
+                (long long)marked(d->train_mask, d->n_nodes), (long long)marked(d->val_mask, d->n_nodes),
+                (long long)marked(d->test_mask, d->n_nodes), d->split_drawn ? ", drawn" : "\n");
+    if (d->split_drawn) fprintf(stderr, " with seed %llu\n", (unsigned long long)s->opt.data.seed);
+    if (s->opt.train && d->train_mask && !marked(d->train_mask, d->n_nodes))
+        fprintf(stderr, "warning: train_mask is empty: a loss over it learns nothing\n");
+}
+
+/* Arrays that nobody has asked for: one of them may be misspelt. */
+static void describe_unused(const gn_session *s)
+{
+    static const char *const keys[] = {"x",          "y",         "edge_index",  "edge_weight", "edge_attr",
+                                       "train_mask", "val_mask",  "test_mask",   "num_nodes",   "node_features",
+                                       "edges",      "edge_list", "node_labels", "train_masks", "val_masks",
+                                       "test_masks"};
+    const gn_dataset *d = s->data;
+    for (int k = 0; k < d->n_more; k++) {
+        if (d->more[k].taken) continue;
+        const char *near = gn_nearest(d->more[k].name, keys, sizeof keys / sizeof *keys);
+        fprintf(stderr, "warning: nothing reads the array `%s` of the data%s%s%s\n", d->more[k].name,
+                near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    }
+}
+
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 {
     if (cli->opt.quiet) return;
-    const gn_dataset *d = s->data;
-    fprintf(stderr, "%s: %lld nodes, %lld edges, %lld features, %lld classes%s\n", d->name ? d->name : "data",
-            (long long)d->n_nodes, (long long)d->n_edges, (long long)d->n_features, (long long)d->n_classes,
-            d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
-    if (s->pool)
+    describe_data(s);
+    describe_unused(s);
+    if (s->pool && cli->opt.verbose)
         fprintf(stderr, "memory: %.1f MB, of which %.1f MB temporaries\n", (double)gn_session_peak_bytes(s) / 1e6,
                 (double)gn_session_memory(s).arena / 1e6);
     if (s->opt.precision && !s->opt.target && !(s->opt.limits && s->opt.limits->fragments))
         fprintf(stderr, GN_CLI_EXACT, gn_precision_name[s->opt.precision]);
     if (cli->opt.verbose && s->opt.target && *s->opt.target->no_blas)
         fprintf(stderr, "products of matrices stay kernels: %s\n", s->opt.target->no_blas);
-    if (d->split_drawn) fprintf(stderr, "split drawn with seed %llu\n", (unsigned long long)s->opt.data.seed);
 }
 
 const char *gn_cli_device_name(const gn_session *s)
@@ -147,6 +197,11 @@ void gn_cli_json_head(gn_json *j, const gn_session *s)
     gn_json_string(j, "data", s->data->name);
     gn_json_int(j, "nodes", s->data->n_nodes);
     gn_json_int(j, "edges", s->data->n_edges);
+    gn_json_bool(j, "edge_weights", s->edge_weight || s->data->edge_weight);
+    gn_json_int(j, "edge_features", s->data->edge_dim);
+    gn_json_int(j, "features", s->data->n_features);
+    gn_json_bool(j, "features_normalized", s->data->normalized);
+    gn_json_int(j, "classes", s->data->n_classes);
     gn_json_string(j, "reorder", gn_order_name[s->opt.reorder]);
     gn_json_double(j, "reorder_ms", s->reorder_ms);
     gn_json_string(j, "device", gn_cli_device_name(s));

@@ -97,6 +97,9 @@ static gn_status *common_key(const gn_bench *b, gn_buf *key)
     add_list(key, "define", &o->defines);
     add_list(key, "without", &o->without);
     add_text(key, "only", o->only);
+    if (o->model) add_text(key, "model_name", o->model);
+    if (o->features) add_text(key, "features", o->features);
+    if (o->classes >= 0) add_text(key, "classes", gn_arena_printf(key->arena, "%lld", (long long)o->classes));
     add_text(key, "normalize", o->normalize);
     add_text(key, "undirected", o->undirected);
     add_text(key, "reorder", o->reorder);

@@ -92,6 +92,9 @@ static void add_settings(command *m, const runner *r, const gn_cell *c)
     add_all(m, "define", &o->defines);
     add_all(m, "without", &o->without);
     add_option(m, "only", o->only);
+    add_option(m, "model", o->model);
+    add_count(m, "classes", o->classes);
+    add_option(m, "features", o->features);
     add_option(m, "normalize-features", o->normalize);
     add_option(m, "undirected", o->undirected);
     add_option(m, "reorder", o->reorder);

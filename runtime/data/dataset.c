@@ -38,7 +38,18 @@ void gn_dataset_free(gn_dataset *d)
     free(d->train_mask);
     free(d->val_mask);
     free(d->test_mask);
+    for (int k = 0; k < d->n_more; k++) {
+        gn_data_array_drop(&d->more[k]);
+        free(d->more[k].name);
+    }
+    free(d->more);
     free(d);
+}
+
+void gn_data_array_drop(gn_data_array *a)
+{
+    free(a->data);
+    a->data = NULL;
 }
 
 void gn_dataset_drop_edges(gn_dataset *d, bool features)
@@ -166,7 +177,7 @@ static gn_status *check_features(const gn_dataset *d)
 static gn_status *check_mask(const gn_dataset *d, const uint8_t *mask)
 {
     for (int64_t i = 0; mask && i < d->n_nodes; i++)
-        if (mask[i] > 1 || (mask[i] && (!d->y || d->y[i] < 0)))
+        if (mask[i] > 1 || (mask[i] && d->y && d->y[i] < 0))
             GN_FAIL(GN_ERR_DATA, "%s: node %lld is in a mask, but has no label", name_of(d), (long long)i);
     return NULL;
 }
@@ -271,7 +282,14 @@ static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_rea
         gn_edges_give(&e, d);
         GN_TRY(s);
     }
-    if (opt->normalize_rows == 1 || (opt->normalize_rows < 0 && r->normalize_default)) GN_TRY(gn_features_normalize(d));
+    if (opt->features) GN_TRY(gn_features_make(d, opt->features));
+    bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features : opt->normalize_rows == 1;
+    if (normalize) GN_TRY(gn_features_normalize(d));
+    d->normalized = normalize && d->n_features > 0;
+    if (opt->classes > 0 && opt->classes < d->n_classes)
+        GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
+                (long long)opt->classes, (long long)d->n_classes);
+    if (opt->classes > 0) d->n_classes = opt->classes;
     GN_TRY(gn_dataset_check(d));
     if (d->y && !d->train_mask) {
         GN_MEM(d->train_mask, d->n_nodes);

@@ -18,6 +18,16 @@ typedef struct gn_csr {
     float *val;   /* [nnz] */
 } gn_csr;
 
+/* An array that no key of the format names: data for an input that a model declares, or a key that is misspelt. */
+typedef struct gn_data_array {
+    char *name;
+    int rank;
+    int64_t dim[8];
+    float *data;  /* NULL: these are no numbers, or they were given back */
+    bool taken;   /* a model's input: set by who binds it */
+    bool on_rows; /* taken: it has a row for each node, which gn_dataset_renumber moves */
+} gn_data_array;
+
 typedef struct gn_dataset {
     char *name;
     int64_t n_nodes, n_edges;
@@ -37,14 +47,36 @@ typedef struct gn_dataset {
     uint8_t *train_mask, *val_mask, *test_mask; /* [n_nodes] 0/1, NULL when the data has no labels */
     bool split_drawn;                           /* the split was drawn by seed, not given by the data */
     bool synthetic_features; /* features were made up (identity/degree/one-hot) because the data has none */
+    bool normalized;         /* rows of features were divided by their sums */
     bool embedded;           /* the default graph of the program */
+
+    int n_more;
+    gn_data_array *more; /* arrays that the format does not know */
 } gn_dataset;
 
+/* Features of nodes: the data's, or made up in their place. */
+#define GN_FEATURES(X)                                                                                                 \
+    X(DATA, "data")                                                                                                    \
+    X(IDENTITY, "identity") /* row i of the identity, sparse */                                                        \
+    X(DEGREE, "degree")     /* one number: how many edges come in */                                                   \
+    X(ONES, "ones")         /* one number: 1 */
+
+typedef enum gn_features {
+#define X(id, name) GN_FEATURES_##id,
+    GN_FEATURES(X)
+#undef X
+        GN_FEATURES_COUNT
+} gn_features;
+extern const char *const gn_features_name[GN_FEATURES_COUNT];
+
 typedef struct gn_data_options {
-    const char *path;   /* file, folder, "synthetic:..." or NULL for the embedded karate club */
-    uint64_t seed;      /* for drawn splits and synthetic graphs */
+    const char *path; /* file, folder, "synthetic:..." or NULL for the embedded karate club */
+    uint64_t seed;    /* for drawn splits and synthetic graphs */
+    gn_features features;
+    int64_t classes;    /* how many there are; 0: as labels say.  GN_ERR_USAGE where there is a label above */
     int split;          /* which of several given splits (heterophilous: 0..9); 0 where there is one, or one is drawn */
-    int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere), 0 off, 1 on */
+    int normalize_rows; /* -1: the format's default (on for Planetoid, off elsewhere and for features that are made up),
+                           0 off, 1 on */
     int undirected;     /* -1: the format's default (on for gnn-benchmark and heterophilous .npz), 0: as stored (what a
                            format calls symmetric stays so), 1: every edge gets its reverse, repeats are merged */
 } gn_data_options;
@@ -58,6 +90,9 @@ void gn_dataset_free(gn_dataset *d); /* NULL is fine */
 /* Node v becomes node to[v] ([n_nodes], a permutation), in edges, features, labels and masks.  The order of edges stays.
  * GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no use. */
 GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
+
+/* Frees the array's numbers; its name and shape stay. */
+void gn_data_array_drop(gn_data_array *a);
 
 /* Frees the edges and what lies on them, and sparse features too: for a caller that has made its own of them.  Their
  * numbers stay. */

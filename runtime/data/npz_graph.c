@@ -7,10 +7,13 @@
  * plain          edge_index [2, E] or edges [E, 2], and any of x, y, edge_weight, edge_attr, num_nodes and
  *                {train,val,test}_mask: kept as stored.
  *
+ * Arrays of other names are kept as they are.
+ *
  * https://github.com/shchur/gnn-benchmark, https://github.com/yandex-research/heterophilous-graphs */
 #include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/npy.h"
+#include "runtime/data/npz_more.h"
 #include "runtime/data/readers.h"
 
 #include <math.h>
@@ -22,7 +25,14 @@ typedef struct loader {
     gn_reading *r;
     gn_dataset *d;
     gn_edges edges;
+    gn_npz_keys keys;
 } loader;
+
+static gn_status *read_array(loader *l, const char *key, gn_ndarray *out)
+{
+    GN_TRY(gn_npz_known(&l->keys, l->zip, key));
+    return gn_npz_array(l->zip, key, out);
+}
 
 /* The first of the keys that is there; NULL when none is. */
 static const char *first_of(const loader *l, const char *const *keys)
@@ -43,7 +53,7 @@ static gn_status *bad_shape(const loader *l, const char *key, const gn_ndarray *
 
 static gn_status *read_vector(loader *l, const char *key, int64_t length, gn_ndarray *a)
 {
-    GN_TRY(gn_npz_array(l->zip, key, a));
+    GN_TRY(read_array(l, key, a));
     if (a->rank == 1 && (length < 0 || a->dim[0] == length)) return NULL;
     char expected[48];
     snprintf(expected, sizeof expected, length < 0 ? "a vector" : "[%lld]", (long long)length);
@@ -61,8 +71,10 @@ static gn_status *fill_labels(loader *l, const char *key, const gn_ndarray *a)
     for (int64_t i = 0; i < d->n_nodes; i++) {
         int64_t c;
         if (!gn_ndarray_i64(a, i, &c) || c < -1 || c >= 1 << 24)
-            GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a class, or -1", l->r->origin, key, (long long)i,
-                    gn_ndarray_f64(a, i));
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: %s[%lld] is %g: expected a class, or -1; other numbers to learn go under a name of "
+                    "their own, which the train block declares: `input NAME: node`",
+                    l->r->origin, key, (long long)i, gn_ndarray_f64(a, i));
         d->y[i] = (int32_t)c;
         if (c >= d->n_classes) d->n_classes = c + 1;
     }
@@ -76,7 +88,7 @@ static gn_status *read_labels(loader *l, const char *key)
 {
     gn_ndarray a;
     if (!key) return NULL;
-    GN_TRY(gn_npz_array(l->zip, key, &a));
+    GN_TRY(read_array(l, key, &a));
     bool column = a.rank == 2 && a.dim[1] == 1;
     gn_status *s = (a.rank == 1 || column) && a.dim[0] == l->d->n_nodes ? fill_labels(l, key, &a)
                                                                         : bad_shape(l, key, &a, "one label a node");
@@ -89,7 +101,7 @@ static gn_status *read_mask(loader *l, const char *key, uint8_t **out)
 {
     gn_ndarray a;
     int64_t n = l->d->n_nodes, splits = 1;
-    GN_TRY(gn_npz_array(l->zip, key, &a));
+    GN_TRY(read_array(l, key, &a));
     gn_status *s = NULL;
     if (a.rank == 2 && a.dim[1] == n)
         splits = a.dim[0];
@@ -116,7 +128,7 @@ static gn_status *read_masks(loader *l)
         key[k] = first_of(l, keys[k]);
         found += key[k] != NULL;
     }
-    if (found == 0 || !l->d->y) return NULL;
+    if (found == 0) return NULL;
     if (found < 3) GN_FAIL(GN_ERR_DATA, "%s: expected masks for train, val and test, or none", l->r->origin);
     for (int k = 0; k < 3; k++) GN_TRY(read_mask(l, key[k], mask[k]));
     return NULL;
@@ -126,7 +138,7 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
 {
     gn_ndarray a;
     gn_status *s = NULL;
-    GN_TRY(gn_npz_array(l->zip, key, &a));
+    GN_TRY(read_array(l, key, &a));
     if ((a.rank != 2 && !(a.rank == 1 && rows > 0)) || a.dim[0] != rows) s = bad_shape(l, key, &a, "one row each");
     *cols = a.rank == 2 ? a.dim[1] : 1;
     if (!s && !(*out = gn_mem_alloc(a.count, sizeof **out)))
@@ -244,7 +256,7 @@ static gn_status *push_pairs(loader *l, const char *key, const gn_ndarray *a, bo
 static gn_status *read_pairs(loader *l, const char *key)
 {
     gn_ndarray a;
-    GN_TRY(gn_npz_array(l->zip, key, &a));
+    GN_TRY(read_array(l, key, &a));
     bool columns = strcmp(key, "edge_index") == 0;
     gn_status *s = a.rank == 2 && a.dim[columns ? 0 : 1] == 2
                        ? push_pairs(l, key, &a, columns)
@@ -265,7 +277,7 @@ static gn_status *count_nodes(loader *l, const char *const *keys)
     }
     l->d->n_nodes = n;
     if (!key) return NULL;
-    GN_TRY(gn_npz_array(l->zip, key, &a));
+    GN_TRY(read_array(l, key, &a));
     bool good = strcmp(key, "num_nodes") == 0 ? a.count == 1 && gn_ndarray_i64(&a, 0, &l->d->n_nodes) : a.rank >= 1;
     if (strcmp(key, "num_nodes") != 0 && good) l->d->n_nodes = a.dim[0];
     gn_ndarray_free(&a);
@@ -325,6 +337,8 @@ gn_status *gn_npz_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset *
     gn_status *s = gn_zip_open(bytes, n, r->origin, &l.zip);
     if (!s) s = gn_dataset_new(NULL, &l.d);
     if (!s) s = load(&l);
+    if (!s) s = gn_npz_read_more(&l.keys, l.zip, l.d);
+    free(l.keys.known);
     gn_zip_close(l.zip);
     if (!s) gn_edges_give(&l.edges, l.d);
     gn_edges_free(&l.edges);

@@ -52,5 +52,7 @@ GN_NODISCARD gn_status *gn_dataset_labels(gn_dataset *d);
 /* 20 nodes a class for training, 30 for validation, the rest for test, drawn by seed; a class of fewer than 60 nodes
  * gives a third to each. */
 GN_NODISCARD gn_status *gn_dataset_draw_split(gn_dataset *d, uint64_t seed);
+/* features.c: `what` in the place of the features that there are, if any. */
+GN_NODISCARD gn_status *gn_features_make(gn_dataset *d, gn_features what);
 
 #endif

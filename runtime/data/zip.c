@@ -190,6 +190,10 @@ static const member *find(const gn_zip *z, const char *name)
     return z->count ? bsearch(&key, z->members, (size_t)z->count, sizeof key, by_name) : NULL;
 }
 
+int gn_zip_count(const gn_zip *z) { return (int)z->count; }
+
+const char *gn_zip_name(const gn_zip *z, int k) { return z->members[k].name; }
+
 bool gn_zip_has(const gn_zip *z, const char *name) { return find(z, name) != NULL; }
 
 /* ---- one member ---- */

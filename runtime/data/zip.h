@@ -16,6 +16,8 @@ GN_NODISCARD gn_status *gn_zip_open(const void *bytes, size_t n, const char *ori
 void gn_zip_close(gn_zip *z); /* NULL is fine */
 
 const char *gn_zip_origin(const gn_zip *z);
+int gn_zip_count(const gn_zip *z);
+const char *gn_zip_name(const gn_zip *z, int k); /* lives as long as the zip */
 bool gn_zip_has(const gn_zip *z, const char *name);
 
 /* One member at a time: enter, read exactly what is wanted, leave (which wants all of it read, and checks its CRC).

@@ -217,7 +217,8 @@ gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const 
 {
     joiner z = {.arena = a, .out = out};
     int *code[4] = {NULL};
-    *out = (gn_aot_object){.model = m, .prefix = opt->prefix ? opt->prefix : gn_aot_prefix_of(a, m->name)};
+    *out = (gn_aot_object){
+        .model = m, .normalized = opt->normalized, .prefix = opt->prefix ? opt->prefix : gn_aot_prefix_of(a, m->name)};
     out->bytes.arena = a;
     if (!gn_aot_is_prefix(out->prefix))
         GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _", out->prefix);

@@ -15,6 +15,7 @@ gn_aot_kind gn_aot_kind_of(const char *path);
 typedef struct gn_aot_options {
     const char *prefix; /* of all names; NULL: made of the model's */
     const char *cpu;    /* as that of the build; NULL: native */
+    bool normalized;    /* rows of the features that it was made with were divided by their sums: the header says so */
     bool embed;         /* weights are those of the state; else drawn where the program starts */
 } gn_aot_options;
 
@@ -22,6 +23,7 @@ typedef struct gn_aot_object {
     const char *prefix;
     const gn_model *model;
     gn_aot_image image;
+    bool normalized;
     int kernels; /* that are in it: equal ones once */
     elf_object elf;
     gn_buf bytes; /* of the relocatable object */

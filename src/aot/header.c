@@ -114,8 +114,12 @@ static void graphs(writer *w)
            "int $_graph_csr32($_model *m, int64_t nodes, const int32_t *row, const int32_t *src);\n\n");
 }
 
-static const char *what_of(const gn_aot_tensor *t)
+static const char *what_of(const writer *w, const gn_aot_tensor *t)
 {
+    if (!strcmp(t->name, "x") && w->o->normalized)
+        return "features of nodes; of the data that the model was\n * compiled with each row was divided by its sum, "
+               "and so "
+               "are others to be that are given here";
     if (!strcmp(t->name, "x")) return "features of nodes";
     if (!strcmp(t->name, "y")) return "labels of nodes, -1: unknown";
     if (!strcmp(t->name, "g.weight")) return "weights of edges";
@@ -128,7 +132,8 @@ static void input(writer *w, const gn_aot_tensor *t)
     const char *id = gn_aot_identifier(w->arena, t->name, &w->names);
     const char *type = c_type(t->elem), *p = w->o->prefix;
     bool rows = t->rows != GN_AOT_ONE;
-    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s. */\n", t->name, type, rows_of(t), t->row_elems, what_of(t));
+    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s. */\n", t->name, type, rows_of(t), t->row_elems,
+                  what_of(w, t));
     gn_buf_printf(w->out, "#define %s_%s_COLUMNS %" PRId64 "\n", w->capitals, capitals(w->arena, id), t->row_elems);
     gn_buf_printf(w->out, "static inline int %s_bind_%s(%s_model *m, %sconst %s *data)\n{\n", p, id, p,
                   rows ? "int64_t rows, " : "", type);

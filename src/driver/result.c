@@ -19,7 +19,8 @@ int64_t gn_session_classes(const gn_session *s)
     int64_t classes = s->data->n_classes;
     bool fits =
         t && p->spaces.p[t->space].kind == GIR_NODE && t->elem == GN_F32 && t->rank == 1 && t->dim[0] == classes;
-    return fits && classes > 1 ? classes : 0;
+    bool others = s->model->loss && !gn_program_reads(s->model->loss, "y"); /* learned from something else */
+    return fits && classes > 1 && !others ? classes : 0;
 }
 
 /* Orders -------------------------------------------------------------------------------------------------------------- */

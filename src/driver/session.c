@@ -35,6 +35,42 @@ static gn_status *specialise(gn_session *s)
     return NULL;
 }
 
+static bool has_input(const void *ctx, const char *name)
+{
+    const gn_dataset *d = ctx;
+    for (int k = 0; k < d->n_more; k++)
+        if (!strcmp(d->more[k].name, name)) return true;
+    return false;
+}
+
+gn_data_shape gn_session_shape(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    return (gn_data_shape){.n_features = d->n_features,
+                           .n_classes = d->n_classes,
+                           .edge_dim = d->edge_dim,
+                           .has_edge_weight = d->edge_weight != NULL,
+                           .has_masks = d->train_mask != NULL,
+                           .has_input = has_input,
+                           .ctx = d,
+                           .no_features = "; --features identity, degree or ones makes some",
+                           .no_classes = "; --classes N says it, or --weights FILE"};
+}
+
+/* A loss of labels needs some; there is none at all where the front end has seen that. */
+static gn_status *check_labels(const gn_session *s)
+{
+    const gn_dataset *d = s->data;
+    const gir_program *loss = s->model->loss;
+    if (!s->opt.train || (loss && d->y)) return NULL;
+    bool labels = !d->y && (!loss || gn_program_reads(loss, "y"));
+    bool mask = !d->train_mask && gn_program_reads(loss, "train_mask");
+    if (labels || mask)
+        GN_FAIL(GN_ERR_DATA, "%s has no %s, which training needs", d->name ? d->name : "the data",
+                labels ? "labels" : "masks");
+    return NULL;
+}
+
 static gn_status *front_end(gn_session *s)
 {
     const char *text;
@@ -42,11 +78,11 @@ static gn_status *front_end(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(read_text(s, &text, &n));
     GN_TRY(gn_parse(s->arena, text, n, s->opt.path ? s->opt.path : "<model>", &s->ast));
-    gn_data_shape shape = {.n_features = s->data->n_features,
-                           .n_classes = s->data->n_classes,
-                           .edge_dim = s->data->edge_dim,
-                           .has_edge_weight = s->data->edge_weight != NULL};
+    GN_TRY(gn_session_find_classes(s));
+    gn_data_shape shape = gn_session_shape(s);
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
+    GN_TRY(check_labels(s));
+    GN_TRY(gn_session_take_inputs(s));
     GN_TRY(specialise(s));
     s->frontend_ms = gn_now_ms() - t0;
     return NULL;
@@ -176,7 +212,8 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
     const gn_dataset *d = s->data;
     if (!u->code) return NULL;
     GN_TRY(make_features(s, u));
-    gn_binding *b = GN_NEW_N(s->arena, gn_binding, DATA + s->state.n + gn_unit_kept(u));
+    GN_TRY(gn_session_missing_inputs(s, u));
+    gn_binding *b = GN_NEW_N(s->arena, gn_binding, DATA + d->n_more + s->state.n + gn_unit_kept(u));
     int64_t nodes = d->n_nodes;
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
@@ -187,6 +224,7 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
     if (d->test_mask) b[n++] = (gn_binding){"test_mask", GN_BOOL, nodes, 1, d->test_mask};
     if (s->edge_weight) b[n++] = (gn_binding){"g.weight", GN_F32, d->n_edges, 1, s->edge_weight};
     if (s->edge_attr) b[n++] = (gn_binding){"g.attr", GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
+    n += gn_session_bind_inputs(s, b + n);
     gn_state_bindings(&s->state, b + n);
     gn_graph_binding g[2] = {{"g", s->graph}, {"x", s->x_pattern}};
     return gn_unit_bind(u, s->x_pattern ? 2 : 1, g, n + s->state.n, b, pool, like);
@@ -254,16 +292,6 @@ static gn_status *bind_all(gn_session *s)
 
 /* Life -------------------------------------------------------------------------------------------------------------- */
 
-static gn_status *check_data(const gn_session *s)
-{
-    const gn_dataset *d = s->data;
-    if (d->n_features == 0)
-        GN_FAIL(GN_ERR_DATA, "%s has no node features, which a model needs", d->name ? d->name : "the data");
-    if (s->opt.train && (!d->y || !d->train_mask))
-        GN_FAIL(GN_ERR_DATA, "%s has no labels, which training needs", d->name ? d->name : "the data");
-    return NULL;
-}
-
 /* Code reads the indices of all graphs in one width: the wider one of the graph's and of sparse features'. */
 static gn_status *make_graph(gn_session *s)
 {
@@ -293,7 +321,6 @@ static gn_status *start(gn_session *s)
     double t0 = gn_now_ms();
     gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
-    GN_TRY(check_data(s));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
     GN_TRY(front_end(s));

@@ -91,8 +91,8 @@ GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
 /* Runs the forward pass; fails on a device alone, where the logits then are to be fetched. */
 GN_NODISCARD gn_status *gn_session_eval(gn_session *s);
 GN_NODISCARD gn_status *gn_session_fetch(gn_session *s); /* logits of the last eval, from the device */
-/* How many classes the result tells of: it is node[C], and C is as many as the data has, two at least.  0: it is something
- * else, of which there is no accuracy. */
+/* How many classes the result tells of: it is node[C], C is as many as the data has, two at least, and a loss is one of
+ * labels.  0: it is something else, of which there is no accuracy. */
 int64_t gn_session_classes(const gn_session *s);
 /* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);

@@ -11,6 +11,18 @@ GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_
 /* States to the session's device, after the host's were changed, and from it, before they are read.  Nothing here. */
 GN_NODISCARD gn_status *gn_session_push(const gn_session *s);
 GN_NODISCARD gn_status *gn_session_pull(const gn_session *s);
+/* What the data gives to the front end. */
+gn_data_shape gn_session_shape(const gn_session *s);
+/* classes.c: where shapes of the weights that are to be loaded ask for more classes than the labels have, the data gets as
+ * many.  Fails where the file cannot be read. */
+GN_NODISCARD gn_status *gn_session_find_classes(gn_session *s);
+bool gn_program_reads(const gir_program *p, const char *name); /* an input; NULL reads nothing */
+/* inputs.c: the data's arrays that programs declare as inputs, checked; the others' numbers are given back.  Before nodes are
+ * reordered.  GN_ERR_DATA: an array of another shape. */
+GN_NODISCARD gn_status *gn_session_take_inputs(gn_session *s);
+int gn_session_bind_inputs(const gn_session *s, gn_binding *to); /* at most data->n_more; how many */
+/* GN_ERR_DATA: the unit reads an input that the data has no array of. */
+GN_NODISCARD gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u);
 /* What the session compiles with. */
 GN_NODISCARD gn_status *gn_session_build_options(gn_session *s, gn_build_options *out);
 /* Binds a unit of a build of the session's model to its data. */

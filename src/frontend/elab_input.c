@@ -45,18 +45,18 @@ value el_data_dim(elab *E, const char *name, gn_span at)
 {
     const gn_data_shape *s = E->shape;
     int64_t n;
-    const char *what;
+    const char *what, *help = NULL;
     if (strcmp(name, "F") == 0)
-        n = s->n_features, what = "features";
+        n = s->n_features, what = "features", help = s->no_features;
     else if (strcmp(name, "C") == 0)
-        n = s->n_classes, what = "classes";
+        n = s->n_classes, what = "classes", help = s->no_classes;
     else if (strcmp(name, "D") == 0)
         n = s->edge_dim, what = "edge features";
     else
         return (value){0};
     if (n > 0 && n <= EL_MAX_DIM) return val_int(n);
     if (n > 0) return el_error(E, at, "%lld %s are too many", (long long)n, what);
-    return el_error(E, at, "`%s` is the number of %s, and the data has none", name, what);
+    return el_error(E, at, "`%s` is the number of %s, and the data has none%s", name, what, help ? help : "");
 }
 
 value el_input(elab *E, const char *name, gn_span at)
@@ -74,7 +74,8 @@ value el_input(elab *E, const char *name, gn_span at)
         return leaf(E, "g.attr", GN_F32, gir_type_of(E->prog, E->graph->id)->edge, 1, &s->edge_dim);
     }
     if (strcmp(name, "y") != 0 && !mask) return (value){0};
-    if (s->n_classes <= 0) return el_error(E, at, "the data has no labels, so there is no `%s`", name);
+    if (s->n_classes <= 0 && !(mask && s->has_masks))
+        return el_error(E, at, "the data has no labels, so there is no `%s`", name);
     if (!mask) return leaf(E, "y", GN_I32, E->node, 0, NULL);
     /* the loss on validation nodes is that of the training nodes with the mask exchanged */
     if (E->mode == MODE_VAL && strcmp(name, "train_mask") == 0) name = "val_mask";
@@ -92,6 +93,7 @@ value el_model_input(elab *E, const ast_formal *f, bool only)
             return el_error(E, at, "the data has no edge features for the input `%s`", f->name.text);
         return v;
     }
+    if (f->value && E->shape->has_input && !E->shape->has_input(E->shape->ctx, f->name.text)) return (value){0};
     int64_t dim[GIR_MAX_RANK];
     el_locate(E, at);
     if (!el_dims(E, &f->type, dim, NULL)) return POISON;

@@ -25,7 +25,13 @@ void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
 /* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which inputs exist. */
 typedef struct gn_data_shape {
     int64_t n_features, n_classes, edge_dim;
-    bool has_edge_weight;
+    bool has_edge_weight, has_masks; /* masks: without labels too */
+    /* Is there anything for an input of a name of its own?  Where not, one that has a default takes it.  NULL: each is
+     * bound later. */
+    bool (*has_input)(const void *ctx, const char *name);
+    const void *ctx;
+    const char *no_features,
+        *no_classes; /* what is to be done where there are none, for errors; NULL: nothing is said */
 } gn_data_shape;
 
 typedef struct gn_define {

@@ -24,7 +24,6 @@ for name, text, what in (
     ("lonely.txt", "0 1\n1\n", "lonely.txt:2: expected `source target [weight]`"),
     ("nan.txt", "0 1 nan\n", "nan.txt:1: 'nan': expected a finite weight"),
     ("words.txt", "a b\n", "words.txt:1: 'a': expected a node"),
-    ("no_features.txt", "0 1\r\n1 2\r\n", "no_features has no node features"),
     ("nothing.txt", "# nothing\n", "no edges"),
     ("empty.txt", "", "empty.txt"),
     ("row.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n4 1\n",
@@ -65,11 +64,9 @@ for name, change, what in (
     ("features_nan", {"x": ("f", (4, 2), [1, 0, 0, NAN, 1, 1, 0, 0])}, "x: row 1, column 1 is nan"),
     ("features_inf", {"x": ("d", (4, 2), [1, 0, 0, 1e300, 1, 1, 0, 0])}, "x: row 1, column 1"),
     ("features_rows", {"x": ("f", (3, 2), [0] * 6)}, "x"),
-    ("no_features", {"x": None}, "has no node features"),
     ("labels_short", {"y": ("q", (3,), [0, 1, 0])}, "y: shape [3]: expected one label a node"),
     ("labels_huge", {"y": ("q", (4,), [0, 1, 0, 2 ** 40])}, "y[3]"),
     ("labels_negative", {"y": ("q", (4,), [0, 1, 0, -2])}, "y[3]"),
-    ("no_labels", {"y": None}, "has no labels"),
     ("mask_short", {"val_mask": ("?", (3,), [0, 0, 1])}, "val_mask: shape [3]: expected [splits, nodes] or [nodes]"),
     ("mask_long", {"train_mask": ("?", (5,), [1] * 5)}, "train_mask: shape [5]"),
     ("mask_missing", {"test_mask": None}, "expected masks for train, val and test, or none"),
@@ -84,7 +81,13 @@ for name, change, what in (
     ("empty_entry", {"x": b""}, "x"),
 ):
     data(3, what, npz(name, **change))
+NO_FEATURES = "`F` is the number of features, and the data has none; --features identity, degree or ones makes some"
+data(1, NO_FEATURES, r.write("no_features.txt", "0 1\r\n1 2\r\n"), "--classes", 2)
+data(1, NO_FEATURES, npz("no_features", x=None))
+data(1, "`C` is the number of classes, and the data has none; --classes N", npz("no_classes", y=None))
+data(2, "3 classes are asked for, but the labels have 4", npz("classes", y=("q", (4,), [0, 1, 3, 1])), "--classes", 3)
 data(2, "split 1: expected 0 to 0", npz("split"), "--split", "1")
+data(3, "has no labels, which training needs", npz("no_labels", y=None), "--classes", 2)
 FINE = (0, 4)  # 4: built without a back end
 r.survives(FINE, "train", MODEL, "--data", npz("good"), "-q", "--epochs", "2", "-O", "eager")
 NONE = ("?", (4,), [0] * 4)

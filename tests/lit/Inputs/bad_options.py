@@ -20,7 +20,7 @@ for what, *args in (
     ("--seeds: 100001 is above 100000", "train", GCN, "--seeds", "100001"),
     ("--seed: -1 is below 0", "train", GCN, "--seed", "-1"),
     ("--seed: '99999999999999999999' is not a whole number", "train", GCN, "--seed", "99999999999999999999"),
-    ("--epochs: 0 is below 1", "train", GCN, "--epochs", "0"),
+    ("--epochs: -1 is below 0", "train", GCN, "--epochs=-1"),
     ("--epochs needs a value: N", "train", GCN, "--epochs"),
     ("--repeat: 0 is below 1", "run", GCN, "--repeat", "0"),
     ("'train' takes no option --repeat; it belongs to 'run'", "train", GCN, "--repeat", "2"),

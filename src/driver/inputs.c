@@ -1,0 +1,127 @@
+/* inputs: arrays of the data under the names of inputs that a model or its train block declares. */
+#include "driver/session_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+bool gn_program_reads(const gir_program *p, const char *name)
+{
+    for (gir_id v = 1; p && v < p->nodes.n; v++)
+        if (gir_at(p, v)->op == GIR_INPUT && !strcmp(gir_at(p, v)->attr.name, name)) return true;
+    return false;
+}
+
+static bool of_the_format(const char *name)
+{
+    static const char *const names[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (!strcmp(name, names[k])) return true;
+    return false;
+}
+
+static const char *shape_text(gn_arena *a, int rank, const int64_t *dim)
+{
+    gn_buf b = {.arena = a};
+    gn_buf_add(&b, "[");
+    for (int k = 0; k < rank; k++) gn_buf_printf(&b, "%s%lld", k ? ", " : "", (long long)dim[k]);
+    gn_buf_add(&b, "]");
+    return b.p;
+}
+
+/* What an array for an input has to be: a row for each node, where the input has one. */
+static int wanted_shape(const gn_session *s, const gir_type *t, int64_t *dim)
+{
+    int rank = 0;
+    if (t->space) dim[rank++] = s->data->n_nodes;
+    for (int d = 0; d < t->rank; d++) dim[rank++] = t->dim[d];
+    return rank;
+}
+
+/* One number a node may be [nodes] or [nodes, 1]. */
+static bool same_shape(const gn_data_array *a, int rank, const int64_t *dim)
+{
+    int have = a->rank, want = rank;
+    while (have > 0 && a->dim[have - 1] == 1) have--;
+    while (want > 0 && dim[want - 1] == 1) want--;
+    return have == want && !memcmp(a->dim, dim, (size_t)have * sizeof *dim);
+}
+
+static const char *origin(const gn_session *s) { return s->opt.data.path ? s->opt.data.path : "the built-in graph"; }
+
+static gn_status *check_array(const gn_session *s, const gn_data_array *a, const gir_type *t)
+{
+    int64_t want[1 + GIR_MAX_RANK], count = 1;
+    int rank = wanted_shape(s, t, want);
+    if (!a->data)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: expected numbers: the model declares an input of this name", origin(s), a->name);
+    if (!same_shape(a, rank, want))
+        GN_FAIL(GN_ERR_DATA, "%s: %s: shape %s: expected %s, as the model declares it", origin(s), a->name,
+                shape_text(s->arena, a->rank, a->dim), shape_text(s->arena, rank, want));
+    for (int d = 0; d < a->rank; d++) count *= a->dim[d];
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(a->data[i]))
+            GN_FAIL(GN_ERR_DATA, "%s: %s: number %lld is %g: expected finite numbers", origin(s), a->name, (long long)i,
+                    (double)a->data[i]);
+    return NULL;
+}
+
+static gn_data_array *find(const gn_session *s, const char *name)
+{
+    for (int k = 0; k < s->data->n_more; k++)
+        if (!strcmp(s->data->more[k].name, name)) return &s->data->more[k];
+    return NULL;
+}
+
+static gn_status *take(gn_session *s, const gir_program *p)
+{
+    for (gir_id v = 1; p && v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op != GIR_INPUT || of_the_format(n->attr.name)) continue;
+        gn_data_array *a = find(s, n->attr.name);
+        if (!a || a->taken) continue;
+        GN_TRY(check_array(s, a, &n->type));
+        a->taken = true;
+        a->on_rows = n->type.space != 0;
+    }
+    return NULL;
+}
+
+gn_status *gn_session_take_inputs(gn_session *s)
+{
+    GN_TRY(take(s, s->model->eval));
+    GN_TRY(take(s, s->model->loss));
+    GN_TRY(take(s, s->model->val_loss));
+    for (int k = 0; k < s->data->n_more; k++)
+        if (!s->data->more[k].taken) gn_data_array_drop(&s->data->more[k]);
+    return NULL;
+}
+
+int gn_session_bind_inputs(const gn_session *s, gn_binding *to)
+{
+    int n = 0;
+    for (int k = 0; k < s->data->n_more; k++) {
+        const gn_data_array *a = &s->data->more[k];
+        if (!a->taken) continue;
+        int64_t elems = 1, rows = a->on_rows ? s->data->n_nodes : 1;
+        for (int d = a->on_rows; d < a->rank; d++) elems *= a->dim[d];
+        to[n++] = (gn_binding){a->name, GN_F32, rows, elems, a->data};
+    }
+    return n;
+}
+
+gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u)
+{
+    const gir_program *const programs[] = {s->model->eval, s->model->loss, s->model->val_loss};
+    for (int k = 0; k < 3; k++)
+        for (gir_id v = 1; programs[k] && v < programs[k]->nodes.n; v++) {
+            const gir_node *n = gir_at(programs[k], v);
+            if (n->op != GIR_INPUT || of_the_format(n->attr.name) || find(s, n->attr.name)) continue;
+            if (!gn_unit_reads(u, GN_SLOT_INPUT, n->attr.name)) continue;
+            int64_t want[1 + GIR_MAX_RANK];
+            int rank = wanted_shape(s, &n->type, want);
+            GN_FAIL(GN_ERR_DATA,
+                    "model %s reads an input `%s`, of which %s has nothing: a .npz may have an array of this name, %s",
+                    s->model->name, n->attr.name, origin(s), shape_text(s->arena, rank, want));
+        }
+    return NULL;
+}

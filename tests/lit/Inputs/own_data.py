@@ -1,0 +1,157 @@
+"""Data of one's own: inputs of other names, no features, no labels, keys that are misspelt, and what is said of them."""
+import json
+import os
+
+import files
+import runs
+
+r = runs.Runs()
+GCN = os.path.join(runs.SAMPLES, "gcn.gnn")
+N, C = 30, 3
+ring = [(v, (v + k) % N) for v in range(N) for k in (1, 2, 5)]
+EDGES = ("q", (2, len(ring)), [u for u, _ in ring] + [v for _, v in ring])
+X = ("f", (N, 4), [float((v * 7 + k * 3) % 11) / 11 for v in range(N) for k in range(4)])
+Y = ("q", (N,), [v % C for v in range(N)])
+MASKS = {f"{name}_mask": ("?", (N,), [int(v % 3 == k) for v in range(N)]) for k, name in enumerate(("train", "val", "test"))}
+ALL = {"edge_index": EDGES, "x": X, "y": Y, **MASKS}
+
+
+def npz(name, arrays):
+    files.write_npz(r.path(name), {k: v for k, v in arrays.items() if v is not None})
+    return r.path(name)
+
+
+def said(*args):
+    """What a run says beside its report."""
+    e = r.run(*args)
+    assert e.returncode == 0, e.stderr.decode()
+    return e.stderr.decode()
+
+
+# An input that the train block declares, of the data's array of that name; nothing here needs labels.
+REG = """model R() (g: graph, x: node[F]) -> node[2] {
+  l = Linear(2)
+  return l(x)
+}
+train R {
+  input target: node[2]
+  loss = mse(R(g, x), target) over train_mask
+  optimizer = adam(lr = 0.1)
+  epochs = 300
+}
+"""
+reg = r.write("reg.gnn", REG)
+TARGET = ("d", (N, 2), [z for v in range(N) for z in (sum(X[2][4 * v:4 * v + 4]), 1 - 2 * X[2][4 * v])])
+plain = {"edge_index": EDGES, "x": X, "target": TARGET, **MASKS}
+own = npz("own.npz", plain)
+for how in ("none", "rcm"):
+    out = r.works("train", reg, "--data", own, "-q", "--reorder", how, "--predictions", r.path("reg.npz"))
+    assert "accuracy" not in out and float(out.split("loss ")[1].split("\n")[0]) < 1e-3, out
+    got = files.read_npz(r.path("reg.npz"))["out"]
+    assert got[1] == (N, 2) and max(abs(a - b) for a, b in zip(got[2], TARGET[2])) < 0.1, how
+labelled = npz("labelled.npz", {**plain, "y": Y})
+assert "accuracy" not in r.works("train", reg, "--data", labelled, "-q", "--classes", 3)
+assert ", target\n" in said("train", reg, "--data", own), said("train", reg, "--data", own)
+for shape, n in (((N, 3), 3 * N), ((N,), N), ((N - 1, 2), 2 * N - 2)):
+    bad = npz("bad.npz", {**plain, "target": ("f", shape, [0.0] * n)})
+    r.fails(3, f"target: shape [{', '.join(map(str, shape))}]: expected [30, 2]", "train", reg, "--data", bad)
+bad = npz("bad.npz", {**plain, "target": ("f", (N, 2), [0.0] * 7 + [float("nan")] + [0.0] * (2 * N - 8))})
+r.fails(3, "target: number 7 is nan", "train", reg, "--data", bad)
+bad = npz("bad.npz", {**plain, "target": files.npy("b", (4, 2), [0] * 8, "|O")})
+r.fails(3, "target: expected numbers", "train", reg, "--data", bad)
+r.fails(3, "reads an input `target`", "train", reg, "--data", npz("bad.npz", {**plain, "target": None}))
+r.fails(3, "y[0] is 0.5: expected a class, or -1; other numbers to learn go under a name of their own",
+        "train", GCN, "--data", npz("float.npz", {**ALL, "y": ("f", (N,), [0.5] * N)}))
+r.fails(1, "so there is no `train_mask`", "train", reg, "--data", npz("bad.npz", {"edge_index": EDGES, "x": X, "target": TARGET}))
+
+# A further input of the model, one row for all, and one that may be left out.
+model = r.write("more.gnn", """model M() (g: graph, x: node[F], shift: [4], z: node = none) -> node[4] {
+  h = x + shift
+  if z != none { h = h * unsqueeze(z, -1) }
+  return h
+}
+""")
+shift = ("f", (4,), [1.0, 2.0, 3.0, 4.0])
+for z in (None, ("i", (N, 1), list(range(N)))):
+    data = npz("more.npz", {**ALL, "y": None, "shift": shift, "z": z})
+    r.works("run", model, "--data", data, "-q", "--reorder", "degree", "--predictions", r.path("more.out.npz"))
+    want = [(X[2][4 * v + k] + shift[2][k]) * (v if z else 1) for v in range(N) for k in range(4)]
+    got = files.read_npz(r.path("more.out.npz"))["out"][2]
+    assert max(abs(a - b) for a, b in zip(got, want)) < 1e-4, (z, got[:8], want[:8])
+
+# Keys that nothing reads are named.
+text = said("train", GCN, "--data", npz("typo.npz", {**ALL, "edge_weights": ("f", (len(ring),), [1.0] * len(ring)),
+                                                     "foo": shift, "class_names": files.npy("b", (1,), [0], "|O")}), "--epochs", 1)
+assert "warning: nothing reads the array `edge_weights` of the data; did you mean `edge_weight`?" in text, text
+assert "warning: nothing reads the array `foo` of the data\n" in text and "class_names" not in text, text
+assert "warning" not in said("train", GCN, "--data", npz("typo.npz", ALL), "--epochs", 1)
+
+# What was read is said: weights, features of edges, normalised rows, masks.
+text = said("run", GCN, "--data", npz("all.npz", {**ALL, "edge_weight": ("f", (len(ring),), [2.0] * len(ring)),
+                                                  "edge_attr": ("f", (len(ring), 5), [2.0] * 5 * len(ring))}))
+assert "all: 30 nodes, 90 edges with weights, 5 edge features, 4 features, 3 classes\n" in text, text
+assert "10 nodes to train on, 10 for validation, 10 for test\n" in text and "memory" not in text, text
+text = said("run", GCN, "--data", r.path("all.npz"), "--normalize-features", "on")
+assert "4 features (rows divided by their sums)" in text, text
+d = json.loads(r.works("run", GCN, "--data", r.path("all.npz"), "--json", "-q", "--normalize-features", "on"))
+assert (d["edge_weights"], d["edge_features"], d["features"], d["features_normalized"], d["classes"]) == (True, 5, 4, True, 3), d
+none = {k: ("?", (N,), [0] * N) for k in MASKS}
+text = said("train", GCN, "--data", npz("none.npz", {**ALL, "train_mask": none["train_mask"]}), "--epochs", 1)
+assert "warning: train_mask is empty" in text, text
+for on in ("on", "off"):
+    r.works(GCN, "--data", r.path("all.npz"), "-q", "--normalize-features", on, "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
+    assert ("divided by its sum" in open(r.path("gcn.h")).read()) == (on == "on"), on
+
+# Classes that the labels do not tell of: from the weights, or said.
+W = r.path("w.safetensors")
+r.works("train", GCN, "--data", npz("all.npz", ALL), "-q", "--epochs", 3, "--save", W, "--predictions", r.path("want.npz"))
+want = files.read_npz(r.path("want.npz"))
+two = ("q", (N,), [v % 2 for v in range(N)])
+for name, y in (("none", None), ("unknown", ("q", (N,), [-1] * N)), ("two", two)):
+    masks = MASKS if name != "unknown" else {}
+    data = npz(f"{name}.npz", {"edge_index": EDGES, "x": X, "y": y, **masks})
+    r.works("run", GCN, "--data", data, "-q", "--weights", W, "--predictions", r.path("got.npz"))
+    assert files.read_npz(r.path("got.npz")) == want, name
+    r.works(GCN, "--data", data, "-q", "--weights", W, "--inference", "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
+    assert "out: float [nodes][3]" in open(r.path("gcn.h")).read()
+    r.works(GCN, "--data", data, "-q", "--classes", 5, "--inference", "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
+    assert "out: float [nodes][5]" in open(r.path("gcn.h")).read()
+    out = r.works("run", GCN, "--data", data, "-q", "--classes", 3, "--predictions", r.path("got.npz"))
+    assert files.read_npz(r.path("got.npz"))["logits"][1] == (N, 3)
+r.fails(3, "expected f32", "run", GCN, "--data", r.path("none.npz"),
+        "--weights", W, "--classes", 4)
+GAT = os.path.join(runs.SAMPLES, "gat.gnn")  # several heads: a dimension that is a multiple of the classes
+r.works("train", GAT, "--data", r.path("all.npz"), "-q", "--epochs", 2, "--save", W, "--predictions", r.path("want.npz"))
+r.works("run", GAT, "--data", r.path("none.npz"), "-q", "--weights", W, "--predictions", r.path("got.npz"))
+assert files.read_npz(r.path("got.npz")) == files.read_npz(r.path("want.npz"))
+
+# No features: none are needed, or they are made.
+lists = r.write("list.txt", "".join(f"{u} {v}\n" for u, v in ring))
+model = r.write("nox.gnn", "model M() (g: graph) -> node {\n  return degree(g) + 1\n}\n")
+r.works("run", model, "--data", lists, "-q", "--predictions", r.path("nox.csv"))
+assert open(r.path("nox.csv")).read() == "out\n" + "4\n" * N
+model = r.write("x.gnn", "model M() (g: graph, x: node[F]) -> node[F] {\n  return x\n}\n")
+star = r.write("star.txt", "1 0\n2 0\n0 3\n")
+for what, rows in (("identity", [[float(i == k) for k in range(4)] for i in range(4)]), ("degree", [[2], [0], [0], [1]]),
+                   ("ones", [[1]] * 4)):
+    for how in ("none", "degree"):
+        r.works("run", model, "--data", star, "-q", "--features", what, "--reorder", how, "--predictions", r.path("x.npz"))
+        got = files.read_npz(r.path("x.npz"))["out"]
+        assert got[2] == [float(z) for row in rows for z in row], (what, how, got)
+assert "1 features (made up)" in said("run", model, "--data", star, "--features", "ones")
+r.works("train", GCN, "--data", "synthetic:nodes=40,edges=200,classes=2", "-q", "--features", "identity", "--epochs", 2)
+
+# Which model of the file, and no epoch at all.
+two = r.write("two.gnn", "model A() (g: graph, x: node[F]) -> node {\n  return x[0]\n}\n"
+              "model B() (g: graph, x: node[F]) -> node {\n  return 2 * x[0]\n}\n")
+for name, times in (("A", 1), ("B", 2)):
+    r.works("run", two, "--data", r.path("all.npz"), "-q", "--model", name, "--predictions", r.path("two.npz"))
+    got = files.read_npz(r.path("two.npz"))["out"][2]
+    assert max(abs(got[v] - times * X[2][4 * v]) for v in range(N)) < 1e-6, name
+r.fails(2, "no model is named `E`", "run", two, "--model", "E")
+out = r.works("train", GCN, "--data", r.path("all.npz"), "-q", "--epochs", 0, "--save", W)
+assert out.startswith("seed 0: 0 epochs, accuracy train ") and "step" not in out and "nan" not in out, out
+d = json.loads(r.works("train", GCN, "--data", r.path("all.npz"), "-q", "--epochs", 0, "--json"))
+assert d["runs"][0]["loss"] is None and d["runs"][0]["epochs"] == 0, d["runs"]
+assert out.split("\n")[0].split("accuracy ")[1] in r.works("run", GCN, "--data", r.path("all.npz"), "-q", "--weights", W)
+r.done()
