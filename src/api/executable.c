@@ -35,10 +35,10 @@ static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_op
     if (to->classes < 0 || to->edge_features < 0)
         GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative", (long long)to->classes,
                 (long long)to->edge_features);
-    if (to->n_defines && !to->defines) GN_FAIL(GN_ERR_USAGE, "%zu defines at no address", to->n_defines);
+    if (to->n_defines && !to->defines) GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `defines` is NULL, of %zu", to->n_defines);
     for (size_t k = 0; k < to->n_defines; k++)
         if (!to->defines[k].name || !to->defines[k].value)
-            GN_FAIL(GN_ERR_USAGE, "`defines[%zu].%s` is NULL", k, to->defines[k].name ? "value" : "name");
+            GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `defines[%zu].%s` is NULL", k, to->defines[k].name ? "value" : "name");
     if (to->expect_nodes < 0 || to->expect_edges < 0 || to->recompile_limit < 0)
         GN_FAIL(GN_ERR_USAGE, "expect_nodes is %lld, expect_edges %lld, recompile_limit %d: none is negative",
                 (long long)to->expect_nodes, (long long)to->expect_edges, to->recompile_limit);

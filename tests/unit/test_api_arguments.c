@@ -41,11 +41,11 @@ START_TEST(makers)
     gnnc_define d[2] = {{"hidden", "3"}, {"p", NULL}};
     o.defines = d;
     o.n_defines = 2;
-    GIVES_NOTHING(e, gnnc_compile(b.module, &o, &e), "`defines[1].value` is NULL");
+    GIVES_NOTHING(e, gnnc_compile(b.module, &o, &e), "gnnc_compile: `defines[1].value` is NULL");
     d[0].name = NULL;
-    GIVES_NOTHING(e, gnnc_compile(b.module, &o, &e), "`defines[0].name` is NULL");
+    GIVES_NOTHING(e, gnnc_compile(b.module, &o, &e), "gnnc_compile: `defines[0].name` is NULL");
     o.defines = NULL;
-    GIVES_NOTHING(e, gnnc_compile(b.module, &o, &e), "2 defines at no address");
+    GIVES_NOTHING(e, gnnc_compile(b.module, &o, &e), "gnnc_compile: `defines` is NULL, of 2");
     NEEDS(gnnc_state_new(b.exe, 1, NULL), "gnnc_state_new: `out` is NULL");
     GIVES_NOTHING(s, gnnc_state_new(NULL, 1, &s), "gnnc_state_new: `e` is NULL");
     NEEDS(gnnc_run_new(b.exe, b.state, NULL, NULL), "gnnc_run_new: `out` is NULL");
