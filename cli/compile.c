@@ -3,6 +3,8 @@
 #include "cli/irfile.h"
 #include "cli/session.h"
 
+#include "aot/aot.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -160,6 +162,15 @@ static gn_status *report_cuda(gn_cli *cli, gn_session *s)
     return gn_cli_report_cuda(cli, n, names, programs);
 }
 
+/* Objects of --emit are not those that -o makes where it stands alone. */
+static void remark_on_name(const gn_cli *cli)
+{
+    const gn_cli_options *o = &cli->opt;
+    if (o->quiet || !o->output || !strstr(o->emit, "obj") || gn_aot_kind_of(o->output) == GN_AOT_NO_KIND) return;
+    fprintf(stderr, "%s: kernels alone, without entry points; what C programs link is made without --emit\n",
+            o->output);
+}
+
 static gn_status *compile(gn_cli *cli)
 {
     gn_session_options o;
@@ -179,6 +190,7 @@ static gn_status *compile(gn_cli *cli)
     gn_status *status = NULL;
     if (cli->opt.emit) {
         gn_buf b = {.arena = cli->arena};
+        remark_on_name(cli);
         status = emit_stages(cli, s, &b);
         if (!status) status = gn_cli_write_text(cli->opt.output, &b);
     } else {

@@ -143,9 +143,10 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     if (cli->opt.quiet) return;
     describe_data(s);
     describe_unused(s);
-    if (s->pool && cli->opt.verbose)
-        fprintf(stderr, "memory: %.1f MB, of which %.1f MB temporaries\n", (double)gn_session_peak_bytes(s) / 1e6,
-                (double)gn_session_memory(s).arena / 1e6);
+    char all[GN_CLI_BYTES], temporaries[GN_CLI_BYTES];
+    if (s->pool)
+        fprintf(stderr, "memory: %s, of which %s temporaries\n", gn_cli_bytes(all, gn_session_peak_bytes(s)),
+                gn_cli_bytes(temporaries, gn_session_memory(s).arena));
     if (s->opt.precision && !s->opt.target && !(s->opt.limits && s->opt.limits->fragments))
         fprintf(stderr, GN_CLI_EXACT, gn_precision_name[s->opt.precision]);
     if (cli->opt.verbose && s->opt.target && *s->opt.target->no_blas)
@@ -229,6 +230,13 @@ const char *gn_cli_percent(char text[GN_CLI_PERCENT], double fraction, int digit
     return text;
 }
 
+const char *gn_cli_bytes(char text[GN_CLI_BYTES], int64_t bytes)
+{
+    double mega = (double)bytes / 1e6;
+    snprintf(text, GN_CLI_BYTES, "%.1f %s", mega < 1 ? mega * 1e3 : mega, mega < 1 ? "kB" : "MB");
+    return text;
+}
+
 double gn_cli_median(double *x, int64_t n)
 {
     gn_sort(x, n);
@@ -270,6 +278,17 @@ static void print_picks(const char *name, const gn_unit *u)
     if (n) fprintf(stderr, " of %lld\n", (long long)of);
 }
 
+/* Copies, of weights mostly, are many and take next to nothing: a line for all. */
+static void print_copies(const gn_unit *u, const int64_t *ns, int64_t runs)
+{
+    const gn_artifact *a = u->code->artifact;
+    int64_t all = 0;
+    int n = 0;
+    for (int k = 0; k < a->n_launches; k++)
+        if (a->launches[k].kind == GN_LAUNCH_COPY) all += ns[k], n++;
+    if (n) fprintf(stderr, "  %10.2f  %d cop%s\n", (double)all / (double)runs * 1e-3, n, n == 1 ? "y" : "ies");
+}
+
 static void print_launch(double us, const gn_unit *u, int k)
 {
     const char *form = gn_instance_form(u->instance, k);
@@ -293,6 +312,9 @@ void gn_cli_profile(const char *name, const gn_unit *u)
         fprintf(stderr, "%s runs on %s: all take %.1f us, one alone %.1f\n", name, alone ? "one thread" : "all threads",
                 (double)all_ns * 1e-3, (double)alone_ns * 1e-3);
     if (runs) fprintf(stderr, "%s, microseconds a run:\n", name);
-    for (int k = 0; k < n && runs; k++) print_launch((double)ns[k] / (double)runs * 1e-3, u, k);
+    for (int k = 0; k < n && runs; k++)
+        if (u->code->artifact->launches[k].kind != GN_LAUNCH_COPY)
+            print_launch((double)ns[k] / (double)runs * 1e-3, u, k);
+    if (runs) print_copies(u, ns, runs);
     free(ns);
 }

@@ -44,6 +44,10 @@ void gn_cli_json_head(gn_json *j, const gn_session *s);
 enum { GN_CLI_PERCENT = 32 };
 const char *gn_cli_percent(char text[GN_CLI_PERCENT], double fraction, int digits);
 
+/* "12.3 kB", "4.5 MB" */
+enum { GN_CLI_BYTES = 32 };
+const char *gn_cli_bytes(char text[GN_CLI_BYTES], int64_t bytes);
+
 /* Of the last forward pass: predicted classes as .csv; those and the logits as .npz. */
 GN_NODISCARD gn_status *gn_cli_check_predictions(const char *path); /* the name alone, before the work; NULL is fine */
 GN_NODISCARD gn_status *gn_cli_write_predictions(const gn_cli *cli, const gn_session *s);

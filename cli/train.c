@@ -104,8 +104,9 @@ static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fi
     if (n > 1 && !isnan(mean))
         printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
     if (steps) printf("step %.1f us (median), ", gn_cli_median(x, steps));
-    printf("compiled in %.1f ms%s, peak %.1f MB\n", s->frontend_ms + s->build.ms, gn_cli_cached(s),
-           (double)gn_session_peak_bytes(s) / 1e6);
+    char peak[GN_CLI_BYTES];
+    printf("compiled in %.1f ms%s, peak %s\n", s->frontend_ms + s->build.ms, gn_cli_cached(s),
+           gn_cli_bytes(peak, gn_session_peak_bytes(s)));
 }
 
 /* *done: how many came to an end, be it an early one. */

@@ -457,7 +457,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
  * GNNC_ERROR_USAGE: compiled without `train`; and as gnnc_run_infer, with the state as it was. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
-/* What the last gnnc_run_infer gave: "out" float32 [nodes, ...].  A view that is alive until the next call on this run.
+/* What the last gnnc_run_infer gave: "out" in the shape that the model says, [nodes, ...], [edges, ...] in the order of the
+ * graph's edges, or without rows; float32 but where the model gives whole numbers or truth values.  A view that is alive until the next call on this run.
  * GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view);
 
