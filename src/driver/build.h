@@ -147,6 +147,8 @@ GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t 
 
 /* Weights to and from safetensors, under PyTorch Geometric's names and layouts.  Loading: GN_ERR_DATA names a missing
  * tensor (and the nearest there is) or a shape that does not fit (expected and found); then nothing was loaded. */
+/* GN_ERR_MODEL where a trained weight is not finite or a buffer has a NaN (it may hold an infinity on purpose), with its name. */
+GN_NODISCARD gn_status *gn_weights_check(const gn_model *m, const gn_state *s);
 GN_NODISCARD gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path);
 GN_NODISCARD gn_status *gn_weights_load(const gn_model *m, gn_state *s, const char *path);
 

@@ -96,6 +96,20 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
     return gn_state_snapshot(&s->state, &b->weights);
 }
 
+/* The first epoch's loss is computed before a weight has changed: no learning rate helps. */
+static gn_status *not_finite(double loss, int64_t epoch)
+{
+    const char *what = isnan(loss) ? "nan" : loss < 0 ? "-inf" : "inf";
+    if (epoch == 1)
+        GN_FAIL(GN_ERR_MODEL,
+                "the loss is %s before the first step: look for numbers in the data, or in weights that were read, "
+                "that are not finite, and for what the model makes of them (`log` or `sqrt` of what is below 0, a "
+                "division by 0)",
+                what);
+    GN_FAIL(GN_ERR_MODEL, "the loss is %s after epoch %lld: try a smaller learning rate or gradient clipping", what,
+            (long long)epoch);
+}
+
 enum { MAX_STEPS = 1 << 20 }; /* times of steps that are kept: --epochs may be any number */
 
 static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, best *b)
@@ -113,9 +127,7 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
         gn_epoch e = {.epoch = k + 1, .epochs = n, .loss = loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
         out->loss = e.loss;
         out->epochs = k + 1;
-        if (!isfinite(e.loss))
-            GN_FAIL(GN_ERR_MODEL, "the loss is %g after epoch %lld: try a smaller learning rate or gradient clipping",
-                    e.loss, (long long)e.epoch);
+        if (!isfinite(loss)) return not_finite(loss, e.epoch);
         if (choose || each) GN_TRY(measure(s, &e));
         if (choose) GN_TRY(select_best(s, &e, b, &stop));
         if (each) each(ctx, &e);
@@ -156,6 +168,8 @@ gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, 
     if (!status && b.any && s->model->train.select_best) status = gn_session_push(s);
     gn_state_free(&b.weights);
     if (status) return status;
+    GN_TRY(gn_session_pull(s));
+    GN_TRY(gn_weights_check(s->model, &s->state));
     gn_epoch last = {.epoch = out->epochs};
     GN_TRY(measure(s, &last));
     bool chosen = b.any && s->model->train.select_best;

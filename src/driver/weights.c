@@ -5,6 +5,7 @@
 #include "runtime/data/tensorfile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,21 @@ static gn_status *fill_file(const gn_model *m, const gn_state *s, gn_tensor_file
         t->data = malloc((size_t)gir_row_elems(&p->type) * sizeof(float) + 1);
         if (!t->name || !t->data) GN_FAIL(GN_ERR_NOMEM, "weights of '%s' do not fit memory", p->file_name);
         copy_layout(p, true, gn_state_find(s, p->name)->data, t->data);
+    }
+    return NULL;
+}
+
+gn_status *gn_weights_check(const gn_model *m, const gn_state *s)
+{
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        const float *x = gn_state_find(s, p->name)->data;
+        for (int64_t i = 0, n = gir_row_elems(&p->type); i < n; i++)
+            if (isnan(x[i]) || (p->trainable && isinf(x[i])))
+                GN_FAIL(GN_ERR_MODEL,
+                        "weights are not finite after training: '%s' has %s; try a smaller learning rate or gradient "
+                        "clipping",
+                        p->file_name, isnan(x[i]) ? "a NaN" : "an infinity");
     }
     return NULL;
 }

@@ -192,6 +192,8 @@ COMPARE(GE, >=)
 COMPARE(EQ, ==)
 COMPARE(NE, !=)
 
+static num map_NLE(const map_at *m, const num *x) { return compared(m, x, !(x[0].v <= x[1].v)); }
+
 static num map_NOT(const map_at *m, const num *x)
 {
     (void)m;

@@ -59,6 +59,7 @@ kir_id kir_tri(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, kir_id b, kir_
     bool v;
     if (op == KIR_SELECT && b == x) return b;
     if (op == KIR_SELECT && kir_is_bconst(k, a, &v)) return v ? b : x;
+    if (op == KIR_SELECT && kir_at(k, a)->op == KIR_NOT) return kir_tri(k, c, op, kir_at(k, a)->a, x, b);
     return emit(k, c, (kir_inst){.op = (uint8_t)op, .a = a, .b = b, .c = x});
 }
 

@@ -66,6 +66,7 @@ static kir_id compare(lower *L, gir_op op, bool fl, kir_id a, kir_id b)
     case GIR_LE: return bin(L, le, a, b);
     case GIR_GT: return bin(L, lt, b, a);
     case GIR_GE: return bin(L, le, b, a);
+    case GIR_NLE: return un(L, KIR_NOT, bin(L, le, a, b));
     case GIR_EQ: return bin(L, eq, a, b);
     default: return un(L, KIR_NOT, bin(L, eq, a, b));
     }
@@ -99,6 +100,21 @@ static kir_id binary(lower *L, gir_id v, gir_op op, gn_elem e, kir_id a, kir_id 
     return a;
 }
 
+/* Is the select v a relu that keeps a NaN: x where that is not at most 0? */
+static bool keeps_nan(const gir_program *p, gir_id v)
+{
+    gir_id cond = gir_in(p, v, 0);
+    return gir_at(p, cond)->op == GIR_NLE && gir_in(p, cond, 0) == gir_in(p, v, 1) &&
+           gir_is_zero(p, gir_in(p, cond, 1)) && gir_is_zero(p, gir_in(p, v, 2));
+}
+
+/* x < 0 ? 0 : x for a relu is one instruction of x86, a maximum, where x <= 0 ? 0 : x is two.  Of -0 it makes -0. */
+static kir_id low_select(lower *L, gir_id v, bool fl, const kir_id *a)
+{
+    if (!fl || !keeps_nan(L->p, v)) return kir_select(L->k, low_at(L), a[0], a[1], a[2]);
+    return kir_select(L->k, low_at(L), compare(L, GIR_LT, true, a[1], a[2]), a[2], a[1]);
+}
+
 kir_id low_map(lower *L, gir_id v, const kir_id *a)
 {
     const gir_node *n = gir_at(L->p, v);
@@ -111,7 +127,7 @@ kir_id low_map(lower *L, gir_id v, const kir_id *a)
         return r;
     }
     case GIR_NOT: return un(L, KIR_NOT, a[0]);
-    case GIR_SELECT: return kir_select(L->k, low_at(L), a[0], a[1], a[2]);
+    case GIR_SELECT: return low_select(L, v, gn_elem_is_float((gn_elem)n->type.elem), a);
     case GIR_RNG_KEY: return kir_rngkey(L->k, low_at(L), a[0], a[1]);
     default: break;
     }

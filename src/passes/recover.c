@@ -1,10 +1,11 @@
 /* recover: what a value that is in memory anyway tells is not stored beside it.
  * Needs: gradients have been taken.  Keeps: all outputs.  Breaks: nothing; dead values are left behind.
  *
- * For y = select(x > 0, x, e) with e never positive (relu, leaky relu, elu, selu), y > 0 says the same as x > 0, and where
+ * For y = select(x > 0, x, e) with e never positive (leaky relu, elu, selu), y > 0 says the same as x > 0, and where
  * it does not hold, y is e.  Gradients of such functions are selects by x > 0 that read e: they are made to read y alone
  * where a matrix product or an edge reads y, which is what keeps it in memory.  Otherwise x > 0 is a byte to y's four:
  * declines.  So it is where e is a number and only the forward pass reads y, which a gradient would keep beyond that.
+ * A relu's test is `nle x, 0`, which holds for a NaN: `nle y, 0` says the same where e is a number.
  *
  * What a relu lets through and dropout keeps is first made one condition: select(k, select(x > 0, 2 x, 0), 0) becomes
  * select(k and x > 0, 2 x, 0), forwards and backwards, so that one mask is stored for two, or none. */
@@ -15,6 +16,7 @@ enum { DEEPEST = 4 };
 
 typedef struct chosen {
     gir_id cond, x, e, y; /* in the new program */
+    gir_op test;          /* of cond, and so of y: GIR_GT or GIR_NLE */
 } chosen;
 
 typedef struct recovering {
@@ -25,26 +27,30 @@ typedef struct recovering {
     GN_VEC(chosen) all;
 } recovering;
 
-static bool is_positive_test(const gir_program *p, gir_id cond, gir_id x)
+/* GIR_GT where cond is x > 0, GIR_NLE where it is not x <= 0, else 0. */
+static gir_op positive_test(const gir_program *p, gir_id cond, gir_id x)
 {
     double zero;
-    return gir_at(p, cond)->op == GIR_GT && gir_in(p, cond, 0) == x && gir_is_number(p, gir_in(p, cond, 1), &zero) &&
-           zero == 0;
+    gir_op op = (gir_op)gir_at(p, cond)->op;
+    if ((op != GIR_GT && op != GIR_NLE) || gir_in(p, cond, 0) != x) return 0;
+    return gir_is_number(p, gir_in(p, cond, 1), &zero) && zero == 0 ? op : 0;
 }
 
-/* Does cond, which may ask for more than that, say that x > 0, or that of which x is no smaller a multiple? */
-static bool says_positive(const gir_program *p, gir_id cond, gir_id x, int depth)
+/* How cond, which may ask for more than that, says that x is positive, or that of which x is no smaller a multiple; 0. */
+static gir_op says_positive(const gir_program *p, gir_id cond, gir_id x, int depth)
 {
     double c;
     const gir_node *n = gir_at(p, cond), *m = gir_at(p, x);
-    if (is_positive_test(p, cond, x)) return true;
-    if (depth == DEEPEST) return false;
-    if (n->op == GIR_AND)
-        return says_positive(p, gir_in(p, cond, 0), x, depth + 1) || says_positive(p, gir_in(p, cond, 1), x, depth + 1);
+    gir_op test = positive_test(p, cond, x);
+    if (test || depth == DEEPEST) return test;
+    if (n->op == GIR_AND) {
+        test = says_positive(p, gir_in(p, cond, 0), x, depth + 1);
+        return test ? test : says_positive(p, gir_in(p, cond, 1), x, depth + 1);
+    }
     for (int k = 0; k < 2 && m->op == GIR_MUL; k++)
         if (gir_is_number(p, gir_in(p, x, k), &c) && c >= 1)
             return says_positive(p, cond, gir_in(p, x, 1 - k), depth + 1);
-    return false;
+    return 0;
 }
 
 /* Is v never above 0?  (NaN is not.) */
@@ -64,7 +70,7 @@ static bool never_positive(const gir_program *p, gir_id v, int depth)
         return false;
     case GIR_SELECT:
         return never_positive(p, gir_in(p, v, 1), depth + 1) &&
-               (is_positive_test(p, gir_in(p, v, 0), gir_in(p, v, 2)) || never_positive(p, gir_in(p, v, 2), depth + 1));
+               (positive_test(p, gir_in(p, v, 0), gir_in(p, v, 2)) || never_positive(p, gir_in(p, v, 2), depth + 1));
     default: return false;
     }
 }
@@ -96,9 +102,12 @@ static void note(recovering *z, gir_id v)
     gir_id y = z->r.map[v];
     double number_of;
     if (gir_at(to, y)->op != GIR_SELECT) return;
-    chosen c = {gir_in(to, y, 0), gir_in(to, y, 1), gir_in(to, y, 2), y};
-    if (gir_is_number(to, c.e, &number_of) ? !z->contracted[v] : !z->in_memory[v]) return;
-    if (!gn_elem_is_float((gn_elem)gir_type_of(to, y)->elem) || !says_positive(to, c.cond, c.x, 0)) return;
+    chosen c = {.cond = gir_in(to, y, 0), .x = gir_in(to, y, 1), .e = gir_in(to, y, 2), .y = y};
+    bool number = gir_is_number(to, c.e, &number_of);
+    if (number ? !z->contracted[v] : !z->in_memory[v]) return;
+    if (!gn_elem_is_float((gn_elem)gir_type_of(to, y)->elem)) return;
+    c.test = says_positive(to, c.cond, c.x, 0);
+    if (!c.test || (c.test == GIR_NLE && !number)) return;
     if (never_positive(to, c.e, 0)) GN_PUSH(to->arena, z->all, c);
 }
 
@@ -145,7 +154,7 @@ static gir_id rewritten(recovering *z, gir_id v)
         if (c->cond != cond || (c->x == yes && c->e == no)) continue;
         gir_type t = *gir_type_of(z->r.to, c->y);
         gir_id zero = gn_rewrite_make(&z->r, GIR_CONST, 0, NULL, &(gir_attr){.f = 0}, &t);
-        gir_id positive = gn_rewrite_make(&z->r, GIR_GT, 2, (const gir_id[]){c->y, zero}, NULL, NULL);
+        gir_id positive = gn_rewrite_make(&z->r, c->test, 2, (const gir_id[]){c->y, zero}, NULL, NULL);
         no = with_y(z, c, no, 0);
         return gn_rewrite_make(&z->r, GIR_SELECT, 3, (const gir_id[]){positive, yes, no}, NULL, NULL);
     }

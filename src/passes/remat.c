@@ -59,6 +59,7 @@ static bool is_function(gir_op op)
     case GIR_MIN:
     case GIR_GT:
     case GIR_GE:
+    case GIR_NLE:
     case GIR_SELECT:
     case GIR_AND: return false;
     default: return true;

@@ -175,6 +175,17 @@ static gir_id known(const site *s, gir_id v, gir_id cond, bool holds, int depth)
     return same ? v : gn_rewrite_share(s->r, (gir_op)n.op, n.n_in, in, &n.attr, &n.type);
 }
 
+/* The opposite of a condition, where a select by that is the form that passes know: x <= 0 ? 0 : x is a relu that keeps a NaN,
+ * and has its zero last, as x > 0 ? x : 0 has.  0: there is none. */
+static gir_id opposite(const site *s, gir_id cond)
+{
+    const gir_node n = *def(s, cond);
+    if (n.op == GIR_NOT) return operand(s, cond, 0);
+    if (n.op != GIR_LE) return 0;
+    const gir_id in[2] = {operand(s, cond, 0), operand(s, cond, 1)};
+    return gn_rewrite_share(s->r, GIR_NLE, 2, in, NULL, &n.type);
+}
+
 static gir_id simplify_select(const site *s)
 {
     double c;
@@ -184,8 +195,8 @@ static gir_id simplify_select(const site *s)
     gir_id yes = known(s, a, cond, true, 3), no = known(s, b, cond, false, 3);
     if (yes != a || no != b)
         return gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){cond, yes, no}, NULL, &s->type);
-    if (def(s, cond)->op != GIR_NOT) return 0;
-    return gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){operand(s, cond, 0), b, a}, NULL, &s->type);
+    gir_id not = opposite(s, cond);
+    return not ? gn_rewrite_share(s->r, GIR_SELECT, 3, (const gir_id[]){not, b, a}, NULL, &s->type) : 0;
 }
 
 /* Is every value of type a one of type b, and so comes back unchanged from there? */

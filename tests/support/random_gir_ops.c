@@ -26,6 +26,7 @@ int result_kinds(gir_op op)
     case GIR_LE:
     case GIR_GT:
     case GIR_GE:
+    case GIR_NLE:
     case GIR_EQ:
     case GIR_NE: return BOOLS;
     default: break;
@@ -52,6 +53,7 @@ int operand_kinds(gir_op op)
     case GIR_LE:
     case GIR_GT:
     case GIR_GE:
+    case GIR_NLE:
     case GIR_PAD:
     case GIR_REDUCE:
     case GIR_SPACE_REDUCE: return NUMBERS;

@@ -54,6 +54,7 @@ static const char prelude[] = "program @t {\n"
 #define CASE_LE NONE
 #define CASE_GT NONE
 #define CASE_GE NONE
+#define CASE_NLE NONE
 #define CASE_EQ NONE
 #define CASE_NE NONE
 #define CASE_AND NONE

@@ -88,6 +88,10 @@ static const struct {
     {"not %8\n %16 = select %15, %2, %3", "y"},
     {"select %4, %2, %2", "x"},
     {"not %4\n %16 = select %15, %2, %3", "select(c, y, x)"},
+    {"le %2, %6\n %16 = select %15, %6, %2", "select(nle(x, 0:node f32[2, 3]), x, 0:node f32[2, 3])"},
+    {"lt %2, %6\n %16 = select %15, %6, %2", "select(lt(x, 0:node f32[2, 3]), 0:node f32[2, 3], x)"},
+    {"le %2, %3\n %16 = select %15, %2, %6\n %17 = select %15, %6, %3\n %18 = add %16, %17",
+     "select(nle(x, y), y, x)"}, /* both of them are turned */
     {"select %4, %2, %6\n %16 = mul %15, %10", "select(c, mul(x, 2:node f32[2, 3]), 0:node f32[2, 3])"},
     {"select %4, %6, %2\n %16 = mul %10, %15", "select(c, 0:node f32[2, 3], mul(x, 2:node f32[2, 3]))"},
     {"select %4, %2, %7\n %16 = mul %15, %10",
