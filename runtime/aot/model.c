@@ -222,13 +222,15 @@ static gn_status *output(gn_aot_model *m, const char *name, int64_t *rows, const
     if (!t) return aot_no_such(m, "output", name);
     if (!m->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data or weights last changed");
     int64_t elems = 0;
-    *out = gn_instance_output(m->unit[AOT_INFER].pair.instance, name, &elems);
-    if (rows) *rows = t->rows == GN_AOT_ONE ? 1 : t->rows == GN_AOT_NODES ? m->graph->n_dst : m->graph->n_edge;
+    const gn_instance *in = m->unit[AOT_INFER].pair.instance;
+    const gn_graph *g = t->rows == GN_AOT_EDGES ? gn_instance_graph(in, gn_instance_output_graph(in, name)) : m->graph;
+    *out = gn_instance_output(in, name, &elems);
+    if (rows) *rows = t->rows == GN_AOT_ONE ? 1 : t->rows == GN_AOT_NODES ? g->n_dst : g->n_edge;
     if (t->rows != GN_AOT_EDGES) return NULL;
     int64_t bytes = t->row_elems * (int64_t)gn_elem_size(t->elem);
     gn_block_free(m->copied);
     GN_TRY(gn_block_new(elems, gn_elem_size(t->elem), "results on edges", &m->copied));
-    gn_graph_edges_out(m->graph, bytes, *out, m->copied);
+    gn_graph_edges_out(g, bytes, *out, m->copied);
     *out = m->copied;
     return NULL;
 }

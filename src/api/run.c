@@ -299,10 +299,11 @@ static const gir_type *output_type(const gnnc_run *r, const char *name)
     return NULL;
 }
 
-/* Results on edges lie in the graph's order: a copy in the user's. */
-static gn_status *copy_edges(gnnc_run *r, const void *from, int64_t row_bytes, void **out)
+/* Results on edges lie in the graph's order, of the user's graph or of one derived from it: a copy in the user's. */
+static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, int64_t row_bytes, void **out)
 {
-    const gn_graph *g = r->padded ? r->padded : r->graph->graph;
+    const gn_instance *in = r->unit[INFER].instance;
+    const gn_graph *g = gn_instance_graph(in, gn_instance_output_graph(in, name));
     gn_release(r->copied);
     r->copied_bytes = 0;
     r->copied = gn_allocate((size_t)(g->n_edge * row_bytes) + 64, GN_ALIGN);
@@ -311,6 +312,13 @@ static gn_status *copy_edges(gnnc_run *r, const void *from, int64_t row_bytes, v
     gn_graph_edges_out(g, row_bytes, from, r->copied);
     *out = r->copied;
     return NULL;
+}
+
+/* Are there edges among them that the padded graph does not have, which would not come last? */
+static bool other_edges(const gnnc_run *r, const char *name)
+{
+    const gn_instance *in = r->unit[INFER].instance;
+    return gn_instance_graph(in, gn_instance_output_graph(in, name))->n_edge != r->padded->n_edge;
 }
 
 static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
@@ -326,9 +334,13 @@ static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
     if (t->space) r->shape[rank++] = row ? elems / row : 0;
     for (int d = 0; d < t->rank; d++) r->shape[rank++] = t->dim[d];
     gir_space_kind kind = r->exe->model->eval->spaces.p[t->space].kind;
+    if (r->padded && kind == GIR_EDGE && other_edges(r, name))
+        GN_FAIL(GN_ERR_USAGE,
+                "output '%s' is on edges of a graph with other loops, which does not go with buckets of sizes", name);
     if (r->padded && (kind == GIR_NODE || kind == GIR_EDGE)) /* what was added comes last */
         r->shape[0] = kind == GIR_NODE ? r->graph->graph->n_dst : r->graph->graph->n_edge;
-    if (t->space && kind == GIR_EDGE) GN_TRY(copy_edges(r, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), &data));
+    if (t->space && kind == GIR_EDGE)
+        GN_TRY(copy_edges(r, name, data, row * (int64_t)gn_elem_size((gn_elem)t->elem), &data));
     *view = (DLTensor){
         .data = data, .device = {kDLCPU, 0}, .ndim = rank, .dtype = api_type((gn_elem)t->elem), .shape = r->shape};
     return NULL;

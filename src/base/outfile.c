@@ -121,9 +121,12 @@ static void sync_folder(const char *target)
 
 gn_status *gn_out_close(gn_out *o, gn_status *so_far)
 {
-    int bad = 0;
+    int bad = 0, before = errno; /* of the write that failed, where one has */
     errno = 0;
-    if (ferror(o->f) || fflush(o->f) != 0 || (o->temp && fsync(fileno(o->f)) != 0)) bad = errno ? errno : EIO;
+    if (ferror(o->f))
+        bad = before ? before : EIO;
+    else if (fflush(o->f) != 0 || (o->temp && fsync(fileno(o->f)) != 0))
+        bad = errno ? errno : EIO;
     if (fclose(o->f) != 0 && !bad) bad = errno ? errno : EIO;
     if (!so_far && !bad && o->temp && rename(o->temp, o->target) != 0) bad = errno;
     if (o->temp && (so_far || bad)) unlink(o->temp);

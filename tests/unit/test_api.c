@@ -171,6 +171,32 @@ START_TEST(wide_indices)
 }
 END_TEST
 
+/* A result on edges of a derived graph: its own edges, those of the user's graph first, in the user's order. */
+START_TEST(edges_of_derived_graphs)
+{
+    static const char model[] = "model M() (g: graph, x: node[F]) -> edge[F] {\n  a = %s(g)\n"
+                                "  return edge(u -> v in a: 10 * x[u] + x[v])\n}\n";
+    static const char *const how[] = {"self_loops", "reverse"};
+    char text[256];
+    snprintf(text, sizeof text, model, how[_i]);
+    bench b = set_up(text, (gnnc_compile_options){0}, 1);
+    world w = make_world(5, 30, 90);
+    bind_world(b.run, &w, false);
+    ok(gnnc_run_infer(b.run));
+    DLTensor out;
+    ok(gnnc_run_output(b.run, "out", &out));
+    ck_assert(out.ndim == 2 && out.shape[0] == w.e + (_i ? 0 : w.n) && out.shape[1] == F);
+    for (int k = 0; k < out.shape[0]; k++) {
+        int u = k < w.e ? w.src[k] : k - w.e, v = k < w.e ? w.dst[k] : k - w.e;
+        float want = 10 * w.x[(_i ? v : u) * F] + w.x[(_i ? u : v) * F], got = ((float *)out.data)[k * F];
+        ck_assert_msg(fabsf(got - want) < 1e-4F * (1 + fabsf(want)), "edge %d: %g, not %g", k, (double)got,
+                      (double)want);
+    }
+    end_world(&w);
+    tear_down(&b);
+}
+END_TEST
+
 /* Weights of edges are given in the user's order, whatever the graph's; CSR and COO, 32 and 64 bits are one graph. */
 START_TEST(edges)
 {
@@ -533,6 +559,7 @@ int main(void)
         tcase_add_test(t, repeats);
         tcase_add_test(t, wide_indices);
         tcase_add_test(t, edges);
+        tcase_add_loop_test(t, edges_of_derived_graphs, 0, 2);
         tcase_add_loop_test(t, training, 0, 3);
         tcase_add_test(t, weights);
         tcase_add_test(t, refusals);

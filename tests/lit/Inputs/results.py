@@ -1,8 +1,10 @@
 """Results of any shape, in the files of --predictions: their true shape, rows in the order of the data, and no accuracy
 where they tell of no classes."""
+import ctypes
 import json
 import os
 import random
+import shutil
 
 import files
 import runs
@@ -40,13 +42,13 @@ GRAPHS = {"g": edges, "reverse(g)": [(v, u) for u, v in edges], "remove_self_loo
           "self_loops(g)": edges + [(v, v) for v in range(N)],
           "remaining_self_loops(reverse(g))": [(v, u) for u, v in kept] + [(v, v) for v in range(N)],
           "self_loops(self_loops(g))": edges + 2 * [(v, v) for v in range(N)]}
+EDGE = """model M() (g: graph, x: node[F]) -> edge[2] {
+  a = %s
+  return edge(u -> v in a: 100 * x[u] + x[v])
+}
+"""
 for graph, listed in GRAPHS.items():
-    model = r.write("edge.gnn", f"""model M() (g: graph, x: node[F]) -> edge[2] {{
-  a = {graph}
-  e = edge(u -> v in a: 100 * x[u] + x[v])
-  return e
-}}
-""")
+    model = r.write("edge.gnn", EDGE % graph)
     for how in ORDERS:
         name = f"{graph}, {how}"
         arrays = predict(model, how, "edge.npz")
@@ -58,6 +60,22 @@ for graph, listed in GRAPHS.items():
     lines = predict(model, "rcm", "edge.csv")
     assert lines[0] == "source,target,out_0,out_1" and lines[-1] == "", lines[:2]
     assert lines[1:-1] == [f"{u},{v},{100 * u + v},101" for u, v in listed], graph
+
+# The same from C, in code that was compiled ahead of time.
+if shutil.which("ld"):
+    for graph in ("g", "self_loops(g)", "remaining_self_loops(reverse(g))"):
+        model, so = r.write("ahead.gnn", EDGE % graph), r.path(f"ahead{len(graph)}.so")
+        r.works(model, "--data", DATA, "-q", "--inference", "-o", so)
+        lib, m, rows = ctypes.CDLL(so), ctypes.c_void_p(), ctypes.c_int64()
+        lib.m_output.restype = ctypes.POINTER(ctypes.c_float)
+        ends = [(ctypes.c_int64 * E)(*half) for half in zip(*edges)]
+        x = (ctypes.c_float * (2 * N))(*(z for v in range(N) for z in (v, 1)))
+        assert lib.m_new(1, ctypes.c_uint64(0), ctypes.byref(m)) == 0
+        assert lib.m_graph_coo(m, ctypes.c_int64(N), ctypes.c_int64(E), *ends) == 0
+        assert lib.m_bind(m, b"x", ctypes.c_int64(N), x) == 0 and lib.m_infer(m) == 0
+        out = lib.m_output(m, b"out", ctypes.byref(rows))
+        assert out[:2 * rows.value:2] == [100.0 * u + v for u, v in GRAPHS[graph]], graph
+        lib.m_free(m)
 
 # On nodes: of any rank.
 for how in ORDERS:
