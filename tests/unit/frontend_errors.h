@@ -1108,8 +1108,8 @@ static const struct error_case meaning[] = {
          "  y = softmax(e, over = src)\n"
          "  return x\n"
          "}\n",
-     "stdlib/functions.gnn:31:10: error: `softmax` goes along an axis, or over `dst`: the edges into a node\n"
-         "   31 |   assert over == dst, \"`softmax` goes along an axis, or over `dst`: the edges into a node\"\n"
+     "stdlib/functions.gnn:32:10: error: `softmax` goes along an axis, or over `dst`: the edges into a node\n"
+         "   32 |   assert over == dst, \"`softmax` goes along an axis, or over `dst`: the edges into a node\"\n"
          "      |          ^~~~~~~~~~~\n"
          "m.gnn:3:7: note: in `softmax`, called here\n"
          "    3 |   y = softmax(e, over = src)\n"
