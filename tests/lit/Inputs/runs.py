@@ -36,8 +36,8 @@ class Runs:
         err = r.stderr.decode(errors="replace")
         self.problems.append("gnnc %s\n  %s\n  %s" % (" ".join(map(str, args)), what, err[:2000].replace("\n", "\n  ")))
 
-    def fails(self, code, text, *args):
-        """Exit status, a part of what is said, nothing on standard output, and no long-winded message."""
+    def fails(self, code, text, *args, printed=b""):
+        """Exit status, a part of what is said, nothing on standard output but `printed`, and no long-winded message."""
         r = self.run(*args)
         err = r.stderr.decode(errors="replace")
         if r.returncode != code:
@@ -46,7 +46,7 @@ class Runs:
             self.problem(args, f"expected to read: {text}", r)
         elif any(sign in err for sign in BAD_SIGNS):
             self.problem(args, "a defect shows", r)
-        elif r.stdout:
+        elif printed not in r.stdout or (r.stdout and not printed):
             self.problem(args, f"on standard output: {r.stdout[:200]}", r)
         elif len(err) > 20000:
             self.problem(args, f"{len(err)} bytes of messages", r)
