@@ -273,6 +273,25 @@ static bool declares_input(const ast_decl *train)
     return false;
 }
 
+/* Does it name labels, or masks that the data has not? */
+static bool names_labels(const elab *E, const ast_expr *e)
+{
+    if (!e) return false;
+    if (e->kind == EXPR_NAME && !strcmp(e->name, "y")) return true;
+    size_t n = e->kind == EXPR_NAME ? strlen(e->name) : 0;
+    if (n > 5 && !strcmp(e->name + n - 5, "_mask") && !E->shape->has_masks) return true;
+    for (uint32_t k = 0; k < e->args.n; k++)
+        if (names_labels(E, e->args.p[k].value)) return true;
+    return names_labels(E, e->a) || names_labels(E, e->b) || names_labels(E, e->c);
+}
+
+static bool learns_without_labels(const elab *E, const ast_decl *train)
+{
+    for (uint32_t i = 0; i < train->items.n; i++)
+        if (names_labels(E, train->items.p[i].a) || names_labels(E, train->items.p[i].over)) return false;
+    return true;
+}
+
 static gn_status *elaborate(elab *E, plan *p, gn_model *m)
 {
     GN_TRY(hyperparameters(E, p, p->model, &p->hyper));
@@ -285,7 +304,8 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     GN_TRY(gn_diags_status(E->diags));
     m->eval = make_eval(E, p);
     GN_TRY(default_train(E, p));
-    if (p->train.decl && (E->shape->n_classes > 0 || declares_input(p->train.decl))) {
+    if (p->train.decl &&
+        (E->shape->n_classes > 0 || declares_input(p->train.decl) || learns_without_labels(E, p->train.decl))) {
         m->loss = make_loss(E, p, "loss", MODE_TRAIN);
         el_train_spec(E, &p->train, &m->train);
         if (m->train.monitor_loss) m->val_loss = make_loss(E, p, "val_loss", MODE_VAL);

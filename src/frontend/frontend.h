@@ -69,8 +69,8 @@ typedef struct gn_model {
      * Inputs of other names: those that a model or train block declares, "node f32[d..]" or "f32[d..]".
      * eval: dropout off, running statistics used; output "out".
      * loss: dropout on; outputs "loss" (scalar) and "out"; updates of running statistics.  NULL when the data has no
-     *       labels and the train block declares no input.  Without a train block a model whose output is node[C] gets
-     *       cross-entropy over train_mask and adam(lr = 0.01); another one has no loss. */
+     *       labels, and the train block names some and declares no input.  Without a train block a model whose output is
+     *       node[C] gets cross-entropy over train_mask and adam(lr = 0.01); another one has no loss. */
     gir_program *eval, *loss;
     gir_program *val_loss; /* eval-mode loss over val_mask, output "loss"; NULL unless monitor_loss */
     gn_train_spec train;

@@ -141,6 +141,24 @@ for what, rows in (("identity", [[float(i == k) for k in range(4)] for i in rang
 assert "1 features (made up)" in said("run", model, "--data", star, "--features", "ones")
 r.works("train", GCN, "--data", "synthetic:nodes=40,edges=200,classes=2", "-q", "--features", "identity", "--epochs", 2)
 
+# A loss that names no labels needs none: edges are told from all pairs by products of what their ends became.
+model = r.write("link.gnn", """model L() (g: graph, x: node[F]) -> edge {
+  a = GCNConv(8)
+  h = a(g, x)
+  return edge(u -> v in g: sum(h[u] * h[v], axis = -1))
+}
+train L {
+  loss = mean(softplus(-L(g, x)), over = edge)
+  optimizer = adam(lr = 0.1)
+  epochs = 30
+}
+""")
+for data in (lists, npz("bare.npz", {"edge_index": EDGES})):
+    out = r.works("train", model, "--data", data, "-q", "--features", "identity", "--predictions", r.path("link.npz"))
+    assert out.startswith("seed 0: 30 epochs, loss ") and float(out.split("loss ")[1].split("\n")[0]) < 0.1, out
+    assert files.read_npz(r.path("link.npz"))["out"][1] == (len(ring),)
+r.fails(3, "list has no labels, which training needs", "train", GCN, "--data", lists, "--features", "ones", "--classes", 2)
+
 # Which model of the file, and no epoch at all.
 two = r.write("two.gnn", "model A() (g: graph, x: node[F]) -> node {\n  return x[0]\n}\n"
               "model B() (g: graph, x: node[F]) -> node {\n  return 2 * x[0]\n}\n")
