@@ -10,8 +10,9 @@ gn_status *gn_cli_device_of(const gn_cli *cli, gn_device_choice *out)
 {
     const char *d = cli->opt.device;
     if (gn_device_parse(d, out)) return NULL;
+    const char *meant = strncmp(d, "gpu", 3) ? d : "cuda"; /* other tools' name of it, and near `cpu` */
     GN_FAIL(GN_ERR_USAGE, "--device %s: expected cpu, cuda, cuda:N or auto%s", d,
-            gn_args_suggest(cli->arena, "", d, gn_device_names, GN_DEVICE_NAMES));
+            gn_args_suggest(cli->arena, "", meant, gn_device_names, GN_DEVICE_NAMES));
 }
 
 static gn_status *open_target(gn_cli *cli, int ordinal)

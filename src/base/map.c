@@ -68,31 +68,40 @@ uint32_t *gn_map_put(gn_map *m, const char *key, uint32_t value)
     return &m->values[m->n++];
 }
 
+/* With neighbours that changed places as one edit (Damerau, "A technique for computer detection and correction of spelling
+ * errors", 1964). */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t n = strlen(a), m = strlen(b), row[GN_NAME_MOST + 1];
+    enum { ROOM = GN_NAME_MOST + 1 };
+    size_t n = strlen(a), m = strlen(b), rows[3][ROOM], *before = rows[0], *last = rows[1], *row = rows[2];
     if (n > GN_NAME_MOST || m > GN_NAME_MOST) return SIZE_MAX;
     for (size_t j = 0; j <= m; j++) row[j] = j;
     for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
+        size_t *oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t up = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-            if (up + 1 < best) best = up + 1;
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best) best = last[j] + 1;
             if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = up;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && before[j - 2] + 1 < best) best = before[j - 2] + 1;
             row[j] = best;
         }
     }
     return row[m];
 }
 
+/* Every letter is near every other, so one alone is near nothing; what a longer word begins with is as near as can be. */
 const char *gn_nearest(const char *name, const char *const *candidates, size_t n)
 {
     const char *best = NULL;
-    size_t limit = strlen(name) / 3 + 1, found = limit + 1;
-    for (size_t i = 0; i < n; i++) {
-        size_t d = edit_distance(name, candidates[i]);
+    size_t length = strlen(name), limit = (length + 2) / 3, found = limit + 1;
+    for (size_t i = 0; i < n && length > 1; i++) {
+        bool begins = length > 2 && strncmp(name, candidates[i], length) == 0;
+        size_t d = begins ? 1 : edit_distance(name, candidates[i]);
         if (d < found) {
             found = d;
             best = candidates[i];

@@ -50,7 +50,12 @@ gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options 
 
 gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out)
 {
-    if (!m->loss) GN_FAIL(GN_ERR_MODEL, "model %s has no loss to train with: write a train block", m->name);
+    if (!m->loss)
+        GN_FAIL(GN_ERR_MODEL,
+                "model %s has no loss to train with: write a train block; without one it can be run (`gnnc run`, `-o "
+                "FILE.o "
+                "--inference`, `explain` and `tune` with `--what eval`)",
+                m->name);
     gn_train_param *p = GN_NEW_N(a, gn_train_param, m->n_params + 1);
     gir_program *loss;
     int n = 0;

@@ -60,7 +60,8 @@ value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args,
                                 gn_diag_suggest(E->arena, args[i].name, names, (size_t)formals));
             k += first;
         } else if (at++ >= (any ? first : formals))
-            return el_error(E, args[i].span, "too many arguments: `%s` takes %d", b->name, any ? first : formals);
+            return el_error(E, args[i].span, "too many arguments: `%s` takes %d%s", b->name, any ? first : formals,
+                            any ? ", or a list of any length: `[a, b]`" : "");
         if (c.arg[k].kind != VAL_UNSET)
             return el_error(E, args[i].span, "`%s` is given twice", any ? args[i].name : names[k]);
         c.arg[k] = args[i].v;

@@ -29,6 +29,20 @@ static bool parts_of(elab *E, const builtin_call *c, uint32_t *n, value **parts)
     return el_step(E, c->mark, *n);
 }
 
+/* Spaces may differ where types are written alike: edges of two graphs. */
+static value unlike(elab *E, const builtin_call *c, int axis, const value *a, const value *b)
+{
+    gir_space_id s = val_type(E, a)->space, t = val_type(E, b)->space;
+    gir_space_kind ks = E->prog->spaces.p[s].kind, kt = E->prog->spaces.p[t].kind;
+    const char *hint = "";
+    if (s != t && s && t)
+        hint = ks == GIR_EDGE && kt == GIR_EDGE
+                   ? ": they are edges of two graphs; `carry` takes values to a derived graph"
+                   : ": in a message `x[u]` and `x[v]` take a node's value to the edge";
+    return el_error(E, c->mark, "`concat` along axis %d does not fit %s and %s%s", axis, val_text(E, a), val_text(E, b),
+                    hint);
+}
+
 value builtin_concat(elab *E, const builtin_call *c)
 {
     uint32_t n;
@@ -39,7 +53,7 @@ value builtin_concat(elab *E, const builtin_call *c)
     if (!builtin_axis(E, a, a == &last ? c->mark : c->span[CONCAT_AXIS], &parts[0], &axis)) return POISON;
     gir_space_id space = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (val_type(E, &parts[i])->space) space = val_type(E, &parts[i])->space;
+        if (!space) space = val_type(E, &parts[i])->space;
     gir_id *in = GN_NEW_N(E->arena, gir_id, n);
     gir_type first = *val_type(E, &parts[0]);
     for (uint32_t i = 0; i < n; i++) {
@@ -47,8 +61,7 @@ value builtin_concat(elab *E, const builtin_call *c)
         if (axis < same.rank) same.dim[axis] = first.dim[axis];
         same.space = first.space;
         if (!gir_type_eq(&same, &first) || (t.space && t.space != space))
-            return el_error(E, c->mark, "`concat` along axis %d does not fit %s and %s", axis, val_text(E, &parts[0]),
-                            val_text(E, &parts[i]));
+            return unlike(E, c, axis, &parts[0], &parts[i]);
         t.space = space;
         in[i] = gir_broadcast(E->prog, parts[i].id, &t);
     }

@@ -84,8 +84,7 @@ const char *gn_diag_clean(gn_arena *a, const char *s, size_t n)
 
 const char *gn_diag_suggest(gn_arena *a, const char *name, const char *const *candidates, size_t n)
 {
-    const char *near =
-        name[0] && name[1] ? gn_nearest(name, candidates, n) : NULL; /* every letter is near every other */
+    const char *near = gn_nearest(name, candidates, n);
     return near ? gn_arena_printf(a, "; did you mean `%s`?", near) : "";
 }
 

@@ -114,6 +114,7 @@ static const gn_define *defined(plan *p, const char *name)
 static gn_status *define_value(elab *E, const ast_formal *f, const value *given, const gn_define *def, value *out)
 {
     bool string = f->kind ? strcmp(f->kind, "string") == 0 : given->kind == VAL_STRING;
+    if (string && def->value[0] == '"') string = false; /* written as in the language */
     gn_diags d, *outer = E->diags;
     const char *why = NULL;
     gn_diags_init(&d, E->arena);

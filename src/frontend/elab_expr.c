@@ -32,6 +32,9 @@ const char *el_suggest_name(elab *E, const char *name)
     for (uint32_t i = 0; i < E->frame->names.n; i++)
         if (E->frame->values.p[E->frame->names.values[i]].kind != VAL_UNSET)
             GN_PUSH(E->arena, all, E->frame->names.keys[i]);
+    static const char *const data[] = {"g", "x", "y", "attr", "train_mask", "val_mask", "test_mask"};
+    bool train = E->frame->decl && E->frame->decl->kind == DECL_TRAIN;
+    for (size_t i = 0; train && i < sizeof data / sizeof *data; i++) GN_PUSH(E->arena, all, data[i]);
     const gn_map *decls = el_visible(E);
     for (uint32_t i = 0; i < decls->n; i++) GN_PUSH(E->arena, all, decls->keys[i]);
     const char *names[256];

@@ -217,9 +217,20 @@ static void schedule(elab *E, const ast_decl *d, gn_train_spec *s)
     if (s->period == 0) s->period = s->epochs > 0 ? s->epochs : 1;
 }
 
+/* Is the setting, where it is a bare name, one of the two that it may be? */
+static bool known_word(elab *E, const ast_decl *d, const char *name, const char *first, const char *second)
+{
+    const ast_item *item = item_named(d, name);
+    const char *const names[] = {first, second};
+    if (!item || item->a->kind != EXPR_NAME || el_local(E->frame, item->a->name)) return true;
+    return choice(E, item->a, names, 2, gn_arena_printf(E->arena, "`%s`", name)) >= 0;
+}
+
 static void selection(elab *E, const ast_decl *d, gn_train_spec *s)
 {
     const ast_item *item;
+    if (!known_word(E, d, "select", "best", "last")) return;
+    if (!known_word(E, d, "monitor", "val_accuracy", "val_loss")) return;
     value v = setting(E, d, "select", &item);
     if (v.kind != VAL_UNSET && v.kind != VAL_POISON) {
         bool best = v.kind == VAL_STRING && strcmp(v.u.s, "best") == 0;

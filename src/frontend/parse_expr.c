@@ -257,6 +257,8 @@ static ast_expr *parse_binary(parser *p, int least)
     ast_expr *a = parse_unary(p);
     for (int op = a ? binary_at(p) : -1; op >= 0 && precedence_of[op] >= least; op = a ? binary_at(p) : -1) {
         gn_span mark = parse_next(p)->span;
+        if (op == BIN_MUL && parse_at(p, TOK_STAR) && p->tok->span.at == mark.at + 1)
+            parse_fail_here(p, "a value (powers are written `x ^ y`)");
         ast_expr *b = parse_binary(p, op == BIN_POW ? SIGN_PRECEDENCE : precedence_of[op] + 1);
         if (!b)
             a = NULL;

@@ -11,6 +11,7 @@ static void raise_height(int *height, const ast_expr *e)
 
 bool parse_block(parser *p, ast_block *out, int *height)
 {
+    const gn_span open = p->tok->span;
     if (!parse_expect(p, TOK_LBRACE, "before the statements")) return false;
     if (!parse_enter(p)) return false;
     int nest = p->nest;
@@ -30,7 +31,9 @@ bool parse_block(parser *p, ast_block *out, int *height)
     }
     p->nest = nest;
     parse_leave(p);
-    return parse_expect(p, TOK_RBRACE, "after the statements");
+    bool first = !p->panic, closed = parse_expect(p, TOK_RBRACE, "after the statements");
+    if (!closed && first) gn_diag_note(p->diags, p->src, open, "of the block that begins here");
+    return closed;
 }
 
 static bool parse_files(parser *p, ast_names *out)

@@ -258,12 +258,20 @@ static const struct error_case syntax[] = {
          "m.gnn:1:4: note: here\n"
          "    1 | fn f(a) = a\n"
          "      |    ^"},
+    {"power_of_python",
+     "model M() (g: graph, x: node[F]) -> node[F] { return x ** 2 }\n",
+     "m.gnn:1:57: error: expected a value (powers are written `x ^ y`), found `*`\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[F] { return x ** 2 }\n"
+         "      |                                                         ^"},
     {"block_open",
      "layer L() (x: node) {\n"
          "  return x\n",
      "m.gnn:2:11: error: expected `}` after the statements\n"
          "    2 |   return x\n"
-         "      |           ^"},
+         "      |           ^\n"
+         "m.gnn:1:21: note: of the block that begins here\n"
+         "    1 | layer L() (x: node) {\n"
+         "      |                     ^"},
     {"return_nothing",
      "fn f() {\n"
          "  return\n"
@@ -965,7 +973,7 @@ static const struct error_case meaning[] = {
          "  param w: [3] = glorot\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:18: error: nothing is named `glorot` here; did you mean `floor`?\n"
+     "m.gnn:2:18: error: nothing is named `glorot` here; did you mean `glorot_uniform`?\n"
          "    2 |   param w: [3] = glorot\n"
          "      |                  ^~~~~~"},
     {"param_twice",
@@ -1060,6 +1068,16 @@ static const struct error_case meaning[] = {
      "m.gnn:2:18: error: a probability is between 0 and 1, not 1.5\n"
          "    2 |   y = dropout(x, 1.5)\n"
          "      |                  ^~~"},
+    {"concat_spaces",
+     "model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in g: x[u])) }\n",
+     "m.gnn:1:56: error: `concat` along axis 0 does not fit node[1433] and edge[1433]: in a message `x[u]` and `x[v]` take a node's value to the edge\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in g: x[u])) }\n"
+         "      |                                                        ^~~~~~"},
+    {"concat_many",
+     "model M() (g: graph, x: node[F]) -> node[...] { return concat(x, x, x, x, x, x, x, x) }\n",
+     "m.gnn:1:84: error: too many arguments: `concat` takes 7, or a list of any length: `[a, b]`\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, x, x, x, x, x, x, x) }\n"
+         "      |                                                                                    ^"},
     {"concat_dims",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  param w: [3, 4] = zeros\n"
@@ -1127,6 +1145,30 @@ static const struct error_case meaning[] = {
 };
 
 static const struct error_case train[] = {
+    {"train_select_word",
+     "model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }\n"
+         "train M {\n"
+         "loss = cross_entropy(M(g, x), y) over train_mask; select = first\n"
+         "}\n",
+     "m.gnn:3:60: error: `select` is `best` or `last`\n"
+         "    3 | loss = cross_entropy(M(g, x), y) over train_mask; select = first\n"
+         "      |                                                            ^~~~~"},
+    {"train_monitor_word",
+     "model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }\n"
+         "train M {\n"
+         "loss = cross_entropy(M(g, x), y) over train_mask; monitor = accuracy\n"
+         "}\n",
+     "m.gnn:3:61: error: `monitor` is `val_accuracy` or `val_loss`\n"
+         "    3 | loss = cross_entropy(M(g, x), y) over train_mask; monitor = accuracy\n"
+         "      |                                                             ^~~~~~~~"},
+    {"train_mask_name",
+     "model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }\n"
+         "train M {\n"
+         "loss = cross_entropy(M(g, x), y) over trian_mask\n"
+         "}\n",
+     "m.gnn:3:39: error: nothing is named `trian_mask` here; did you mean `train_mask`?\n"
+         "    3 | loss = cross_entropy(M(g, x), y) over trian_mask\n"
+         "      |                                       ^~~~~~~~~~"},
     {"train_unknown",
      "model M() (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"

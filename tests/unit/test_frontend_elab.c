@@ -460,6 +460,24 @@ START_TEST(own_inputs)
 }
 END_TEST
 
+/* Losses over edges, a network of their values, and a string of -D written as in the language or bare. */
+START_TEST(values_of_edges)
+{
+    static const char text[] = "model M(aggr = \"max\") (g: graph, x: node[F]) -> edge[1] {\n"
+                               "  score = MLP([8, 1], norm = false)\n  assert aggr == \"sum\", aggr\n"
+                               "  return score(edge(u -> v in g: x[u] * x[v]))\n}\n"
+                               "train M { loss = %s(M(g, x), attr) }\n";
+    static const char *const losses[] = {"bce_with_logits", "mse", "l1"};
+    const gn_data_shape shape = {.n_features = 6, .n_classes = 2, .edge_dim = 1};
+    for (size_t k = 0; k < 6; k++) {
+        const gn_define sum = {"aggr", k % 2 ? "sum" : "\"sum\""};
+        gn_model *m = frontend_model(&arena, gn_arena_printf(&arena, text, losses[k / 2]), &shape, 1, &sum);
+        has_type(m->eval, "edge f32[1]");
+        ck_assert_int_eq(frontend_count(m->loss, GIR_SPACE_REDUCE), 1);
+    }
+}
+END_TEST
+
 START_TEST(values_know_their_lines)
 {
     gn_model *m =
@@ -503,6 +521,7 @@ int main(void)
     tcase_add_test(t, train_settings);
     tcase_add_test(t, train_by_default);
     tcase_add_test(t, own_inputs);
+    tcase_add_test(t, values_of_edges);
     tcase_add_test(t, values_know_their_lines);
     tcase_add_test(t, defaults_are_reported);
     return RUN_CASES("frontend elaboration", t);

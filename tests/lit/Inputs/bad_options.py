@@ -33,6 +33,9 @@ for what, *args in (
     ("split 1: there is only 1", "train", GCN, "--split", "1"),
     ("--emit: unknown value 'lir'; did you mean", GCN, "--emit=lir"),
     ("--mode: unknown value '4'", GCN, "-O4"),
+    ("--mode: unknown value '9'\n  it is one of", GCN, "-O", "9"),  # near every digit is near none
+    ("--emit: unknown value 'foo'\n  it is one of", GCN, "--emit=foo"),
+    ("--device gpu: expected cpu, cuda, cuda:N or auto; did you mean 'cuda'?", "run", GCN, "--device", "gpu"),
     ("--normalize-features: unknown value 'yes'", GCN, "--normalize-features", "yes"),
     ("--json takes no value", "run", GCN, "--json=1"),
     ("--data: the PATH is empty", "train", GCN, "--data", ""),
@@ -85,6 +88,12 @@ for what, define in (
     r.fails(1, what, "train", GCN, "-D", define)
     if result.stderr.count(b"error:") != 1:
         r.problem(["-D", define], "one error, and only one, was expected", result)
+
+# What a model without a loss is good for.
+r.write("no_loss.gnn", "model M() (g: graph, x: node[F]) -> node[F] { return relu(x) }\n")
+for command in ("compile", "explain", "train"):
+    r.fails(1, "model M has no loss to train with: write a train block; without one it can be run (`gnnc run`, ", command,
+            r.path("no_loss.gnn"))
 
 # Files that cannot be written, or read.
 full = os.path.exists("/dev/full")
