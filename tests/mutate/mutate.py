@@ -46,11 +46,14 @@ SMALL = ("test_found", {"CK_RUN_CASE": "found"})
 QUICK = (RULES, some("test_random_forward", 64), SMALL, some("test_random_gradient", 64))
 LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN_CASE": "rows"}),
         some("test_random_forward", 400), some("test_random_gradient", 200))
+RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
 AHEAD = (("test_aot", {}), ("aot", {}))
 ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}), ("test_bench_grid", {}),
                     ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
      False),
+    *((room, RESULTS, True) for room in ("src/driver/result", "src/driver/fit", "src/driver/inputs", "src/frontend/elab_input",
+                                         "runtime/data/renumber", "runtime/data/features")),
     ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
     ("src/driver/tune", (("test_tune_locks", {}), ("test_tune", {}), ("test_api_tune", {})), True),
     ("src/driver/whole", (("test_whole", {}), case("test_cuda_session", "trains")), False),

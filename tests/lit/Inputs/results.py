@@ -41,7 +41,8 @@ kept = [p for p in edges if p[0] != p[1]]
 GRAPHS = {"g": edges, "reverse(g)": [(v, u) for u, v in edges], "remove_self_loops(g)": kept,
           "self_loops(g)": edges + [(v, v) for v in range(N)],
           "remaining_self_loops(reverse(g))": [(v, u) for u, v in kept] + [(v, v) for v in range(N)],
-          "self_loops(self_loops(g))": edges + 2 * [(v, v) for v in range(N)]}
+          "self_loops(self_loops(g))": edges + 2 * [(v, v) for v in range(N)],
+          "remaining_self_loops(self_loops(g))": kept + [(v, v) for v in range(N)]}
 EDGE = """model M() (g: graph, x: node[F]) -> edge[2] {
   a = %s
   return edge(u -> v in a: 100 * x[u] + x[v])
