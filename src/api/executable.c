@@ -50,7 +50,11 @@ static gn_status *read_mode(const char *name, gn_mode *out)
 {
     *out = name ? gn_mode_by_name(name) : GN_MODE_DEFAULT;
     if (*out != GN_MODE_COUNT) return NULL;
-    GN_FAIL(GN_ERR_USAGE, "there is no mode '%s'%s", name, gn_did_you_mean(name, gn_mode_name, GN_MODE_COUNT).text);
+#define X(number, id, text, eager, region, tune) ", " text
+    static const char modes[] = GN_MODES(X);
+#undef X
+    GN_FAIL(GN_ERR_USAGE, "there is no mode '%s'%s; there are%s", name,
+            gn_did_you_mean(name, gn_mode_name, GN_MODE_COUNT).text, strchr(modes, ' '));
 }
 
 static void say(void *ctx, const char *text)

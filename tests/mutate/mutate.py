@@ -86,6 +86,8 @@ ROOMS = (
         ("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
         ("test_runtime_state", {}), ("test_runtime_threads", {}), ("test_codegen_loader", {}),
         ("test_data_synthetic", {}), *QUICK, ("test_threads", {}), *LONG), True),
+    ("src/frontend/", (("test_frontend_elab", {}), ("test_frontend_errors", {})), False),
+    ("stdlib/", (("test_conform", {}), ("lit", {"LIT_FILTER": "run/not-finite"})), True),
     ("src/ir/kir_verify", (("test_kir_verify", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/kir_shadow", (("test_kir_race", {}), ("test_kir_eval", {}), *QUICK, *LONG), False),
     ("src/ir/kir", (("test_kir_simplify", {}), ("test_kir_eval", {}), ("test_kir_race", {}), ("test_cuda_fragments", {}), *QUICK, *LONG),

@@ -380,7 +380,8 @@ START_TEST(refusals)
     ck_assert(none && !strstr(gnnc_status_message(none), "did you mean"));
     refused(none, GNNC_ERROR_USAGE, "no mode 'aaa");
     o.mode = "4";
-    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "no mode '4'");
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
+            "no mode '4'; there are eager, default, reduce-overhead, max-auto");
     o.mode = "2";
     ok(gnnc_compile(m, &o, &e));
     gnnc_executable_free(e);
