@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 uint64_t gn_hash_bytes(const void *p, size_t n, uint64_t seed)
 {
@@ -94,15 +95,16 @@ static size_t edit_distance(const char *a, const char *b)
     return row[m];
 }
 
-/* Every letter is near every other, so one alone is near nothing; what a longer word begins with is as near as can be. */
+/* Every letter is near every other, so one alone is near itself in the other case only; what a longer word begins with is near. */
 const char *gn_nearest(const char *name, const char *const *candidates, size_t n)
 {
     const char *best = NULL;
     size_t length = strlen(name), limit = (length + 2) / 3, found = limit + 1;
-    for (size_t i = 0; i < n && length > 1; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool begins = length > 2 && strncmp(name, candidates[i], length) == 0;
-        size_t d = begins ? 1 : edit_distance(name, candidates[i]);
-        if (d < found) {
+        bool same = strcasecmp(name, candidates[i]) == 0;
+        size_t d = same ? 0 : begins ? 1 : edit_distance(name, candidates[i]);
+        if (d < found && (length > 1 || same)) {
             found = d;
             best = candidates[i];
         }

@@ -292,7 +292,7 @@ def check_own(r, here, other):
     weights = {"a.lin.weight": ("f", (3, 11), [0.25 * (k % 5) - 0.5 for k in range(33)]), "a.bias": ("f", (3,), [0.5, -1.0, 2.0])}
     files.write_safetensors(r.path("own.safetensors"), weights)
     r.works("run", plain, *other.args, "--weights", r.path("own.safetensors"), "--predictions", r.path("own.npz"))
-    _, _, values = files.read_npz(r.path("own.npz"))["logits"]
+    _, _, values = files.read_npz(r.path("own.npz"))["out"]
     want = struct.pack(f"<{len(values)}f", *[2 * v + 3 for v in values])
     r.works(own, *here.args, "--inference", "-o", r.path("own.o"), "--header", r.path("own.h"))
     exe = build(r, "own", "own.o", "own", "-DOWN", trains=False)
