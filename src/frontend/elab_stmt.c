@@ -1,5 +1,7 @@
 #include "frontend/elab.h"
 
+#include <string.h>
+
 static void assign(elab *E, const ast_stmt *s)
 {
     const ast_name *name = &s->names.p[0];
@@ -61,6 +63,47 @@ static void loop(elab *E, const ast_stmt *s)
     }
 }
 
+/* What a failed assertion compared: "; here `n` is 0, `m` is 3". */
+typedef struct compared {
+    gn_buf text;
+    gn_map said; /* what is compared with several things is said once */
+} compared;
+
+/* One side of a comparison, unless its value is what is written there. */
+static void add_side(elab *E, const ast_expr *e, compared *out)
+{
+    const ast_expr *literal = e->kind == EXPR_NEG ? e->a : e;
+    if (literal->kind <= EXPR_NONE) return;
+    const char *text = gn_diag_clean(E->arena, E->frame->src->text + e->span.at, e->span.len);
+    if (gn_map_find(&out->said, text)) return;
+    gn_map_put(&out->said, text, 1);
+    value v = el_eval(E, e);
+    const char *is = val_literal(E, &v);
+    if (v.kind != VAL_POISON && strcmp(text, is) != 0)
+        gn_buf_printf(&out->text, "%s`%s` is %s", out->text.n ? ", " : "; here ", text, is);
+}
+
+/* The sides of the comparisons in `e`, whose value is `truth`, that made it so: what `and` and `or` did not look at may
+ * make no sense. */
+static void add_sides(elab *E, const ast_expr *e, bool truth, compared *out)
+{
+    if (e->kind == EXPR_NOT) {
+        add_sides(E, e->a, !truth, out);
+    } else if (e->kind == EXPR_BINARY && (e->op == BIN_AND || e->op == BIN_OR)) {
+        bool decides = e->op == BIN_OR; /* the value of one side that is that of both together */
+        if (truth != decides) {
+            add_sides(E, e->a, truth, out);
+            add_sides(E, e->b, truth, out);
+        } else {
+            value a = el_eval(E, e->a);
+            add_sides(E, a.kind == VAL_BOOL && a.u.truth == decides ? e->a : e->b, truth, out);
+        }
+    } else if (e->kind == EXPR_BINARY && e->op >= BIN_LT && e->op <= BIN_NE) {
+        add_side(E, e->a, out);
+        add_side(E, e->b, out);
+    }
+}
+
 static void check(elab *E, const ast_stmt *s)
 {
     value c = el_eval(E, s->a);
@@ -70,7 +113,11 @@ static void check(elab *E, const ast_stmt *s)
         return;
     }
     value m = el_eval(E, s->b);
-    if (m.kind != VAL_POISON) el_error(E, s->a->span, "%s", m.kind == VAL_STRING ? m.u.s : val_text(E, &m));
+    if (m.kind == VAL_POISON) return;
+    compared sides = {.text = {.arena = E->arena}};
+    gn_map_init(&sides.said, E->arena);
+    add_sides(E, s->a, false, &sides);
+    el_error(E, s->a->span, "%s%s", m.kind == VAL_STRING ? m.u.s : val_text(E, &m), sides.text.n ? sides.text.p : "");
 }
 
 static void statement(elab *E, const ast_stmt *s)

@@ -904,7 +904,7 @@ static const struct error_case meaning[] = {
          "  y = c(g, x)\n"
          "  return x\n"
          "}\n",
-     "stdlib/conv.gnn:5:10: error: `aggr` is \"sum\", \"mean\", \"max\" or \"min\"\n"
+     "stdlib/conv.gnn:5:10: error: `aggr` is \"sum\", \"mean\", \"max\" or \"min\"; here `aggr` is \"median\"\n"
          "    5 |   assert aggr == \"sum\" or aggr == \"add\" or aggr == \"mean\" or aggr == \"max\" or aggr == \"min\",\n"
          "      |          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
          "stdlib/conv.gnn:46:13: note: in `aggregate`, called here\n"
@@ -913,6 +913,26 @@ static const struct error_case meaning[] = {
          "m.gnn:3:7: note: in `SAGEConv`, applied here\n"
          "    3 |   y = c(g, x)\n"
          "      |       ^"},
+    {"assertion_sides", /* of what decided alone; what is written as it is has no need of its value */
+     "model M(n = 2 + 1, w = none) (g: graph, x: node[F]) -> node[F] {\n"
+         "  assert n * 2 == dim(x) - 1, \"no\"\n"
+         "  assert n > -1 and not (n != 4 and n < 2e9), \"no\"\n"
+         "  assert w != none or n == 4 or [n, F] == [3], \"no\"\n"
+         "  assert g.weighted, 5\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:10: error: no; here `n * 2` is 6, `dim(x) - 1` is 1432\n"
+         "    2 |   assert n * 2 == dim(x) - 1, \"no\"\n"
+         "      |          ^~~~~~~~~~~~~~~~~~~\n"
+         "m.gnn:3:10: error: no; here `n` is 3\n"
+         "    3 |   assert n > -1 and not (n != 4 and n < 2e9), \"no\"\n"
+         "      |          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+         "m.gnn:4:10: error: no; here `w` is none, `n` is 3, `[n, F]` is [3, 1433]\n"
+         "    4 |   assert w != none or n == 4 or [n, F] == [3], \"no\"\n"
+         "      |          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
+         "m.gnn:5:10: error: 5\n"
+         "    5 |   assert g.weighted, 5\n"
+         "      |          ^~~~~~~~~~"},
     {"param_in_function",
      "fn f() {\n"
          "  param w: [3] = zeros\n"
@@ -1126,7 +1146,7 @@ static const struct error_case meaning[] = {
          "  y = softmax(e, over = src)\n"
          "  return x\n"
          "}\n",
-     "stdlib/functions.gnn:32:10: error: `softmax` goes along an axis, or over `dst`: the edges into a node\n"
+     "stdlib/functions.gnn:32:10: error: `softmax` goes along an axis, or over `dst`: the edges into a node; here `over` is src\n"
          "   32 |   assert over == dst, \"`softmax` goes along an axis, or over `dst`: the edges into a node\"\n"
          "      |          ^~~~~~~~~~~\n"
          "m.gnn:3:7: note: in `softmax`, called here\n"
