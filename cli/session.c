@@ -97,6 +97,15 @@ static int64_t marked(const uint8_t *mask, int64_t n)
     return all;
 }
 
+/* Nodes of masks that have no label: losses of classes and accuracies leave them out. */
+static int64_t marked_in_vain(const gn_dataset *d)
+{
+    int64_t all = 0;
+    for (int64_t v = 0; d->y && v < d->n_nodes; v++)
+        all += d->y[v] < 0 && (d->train_mask[v] || d->val_mask[v] || d->test_mask[v]);
+    return all;
+}
+
 /* What was read, and what was made of it on the way. */
 static void describe_data(const gn_session *s)
 {
@@ -118,6 +127,10 @@ static void describe_data(const gn_session *s)
                 (long long)marked(d->train_mask, d->n_nodes), (long long)marked(d->val_mask, d->n_nodes),
                 (long long)marked(d->test_mask, d->n_nodes), d->split_drawn ? ", drawn" : "\n");
     if (d->split_drawn) fprintf(stderr, " with seed %llu\n", (unsigned long long)s->opt.data.seed);
+    int64_t vain = d->train_mask ? marked_in_vain(d) : 0;
+    if (vain)
+        fprintf(stderr, "%lld of these %s no label (-1), which counts nowhere\n", (long long)vain,
+                vain == 1 ? "has" : "have");
     if (s->opt.train && d->train_mask && !marked(d->train_mask, d->n_nodes))
         fprintf(stderr, "warning: train_mask is empty: a loss over it learns nothing\n");
 }

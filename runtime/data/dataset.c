@@ -177,8 +177,8 @@ static gn_status *check_features(const gn_dataset *d)
 static gn_status *check_mask(const gn_dataset *d, const uint8_t *mask)
 {
     for (int64_t i = 0; mask && i < d->n_nodes; i++)
-        if (mask[i] > 1 || (mask[i] && d->y && d->y[i] < 0))
-            GN_FAIL(GN_ERR_DATA, "%s: node %lld is in a mask, but has no label", name_of(d), (long long)i);
+        if (mask[i] > 1)
+            GN_FAIL(GN_ERR_DATA, "%s: a mask has %d for node %lld: expected 0 or 1", name_of(d), mask[i], (long long)i);
     return NULL;
 }
 

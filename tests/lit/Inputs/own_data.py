@@ -98,6 +98,21 @@ assert (d["edge_weights"], d["edge_features"], d["features"], d["features_normal
 none = {k: ("?", (N,), [0] * N) for k in MASKS}
 text = said("train", GCN, "--data", npz("none.npz", {**ALL, "train_mask": none["train_mask"]}), "--epochs", 1)
 assert "warning: train_mask is empty" in text, text
+assert "no label" not in text, text
+
+# A label of -1 counts nowhere, in a mask neither: with such nodes in the masks and out of them a model becomes the same.
+unknown = ("q", (N,), [-1 if v % 5 == 0 else v % C for v in range(N)])
+ended = []
+for inside in (True, False):
+    thirds = {f"{name}_mask": ("?", (N,), [int(v // 10 == k and (inside or v % 5)) for v in range(N)])
+              for k, name in enumerate(("train", "val", "test"))}
+    data = npz("partly.npz", {**ALL, **thirds, "y": unknown})
+    trained = r.works("train", GCN, "--data", data, "-q", "--epochs", 20, "--save", r.path("partly.safetensors"))
+    served = r.works("run", GCN, "--data", data, "-q", "--weights", r.path("partly.safetensors"))
+    ended.append((trained.split("\n")[0], served.split("\n")[0]))
+    text = said("run", GCN, "--data", data)
+    assert ("10 for test\n6 of these have no label (-1), which counts nowhere\n" in text) == inside, text
+assert ended[0] == ended[1], ended
 for on in ("on", "off"):
     r.works(GCN, "--data", r.path("all.npz"), "-q", "--normalize-features", on, "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
     assert ("divided by its sum" in open(r.path("gcn.h")).read()) == (on == "on"), on
@@ -108,8 +123,7 @@ r.works("train", GCN, "--data", npz("all.npz", ALL), "-q", "--epochs", 3, "--sav
 want = files.read_npz(r.path("want.npz"))
 two = ("q", (N,), [v % 2 for v in range(N)])
 for name, y in (("none", None), ("unknown", ("q", (N,), [-1] * N)), ("two", two)):
-    masks = MASKS if name != "unknown" else {}
-    data = npz(f"{name}.npz", {"edge_index": EDGES, "x": X, "y": y, **masks})
+    data = npz(f"{name}.npz", {"edge_index": EDGES, "x": X, "y": y, **MASKS})
     r.works("run", GCN, "--data", data, "-q", "--weights", W, "--predictions", r.path("got.npz"))
     assert files.read_npz(r.path("got.npz")) == want, name
     r.works(GCN, "--data", data, "-q", "--weights", W, "--inference", "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
