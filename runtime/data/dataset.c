@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 gn_status *gn_dataset_new(const char *name, gn_dataset **out)
@@ -211,17 +212,43 @@ static bool is_text(const unsigned char *p, size_t n) { return !memchr(p, 0, n <
 static const struct format {
     bool (*recognise)(const unsigned char *p, size_t n);
     gn_reader *parse;
+    const char *what;
+    const char
+        *ending; /* of names that promise it: what is something else there is a mistake.  NULL: text may have any */
 } formats[] = {
-    {is_npz, gn_npz_parse},
-    {is_mtx, gn_mtx_parse},
-    {is_graph, gn_graph_parse},
-    {is_text, gn_edgelist_parse},
+    {is_npz, gn_npz_parse, "a zip file of arrays", ".npz"},
+    {is_mtx, gn_mtx_parse, "Matrix Market, which begins with %%MatrixMarket", ".mtx"},
+    {is_graph, gn_graph_parse, "a gnnc graph", NULL},
+    {is_text, gn_edgelist_parse, "text", NULL},
 };
+enum { FORMATS = sizeof formats / sizeof *formats };
 
-static gn_status *parse_bytes(const gn_bytes *b, gn_reading *r, gn_dataset **out)
+static bool ends(const char *name, size_t n, const char *ending)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i].recognise(b->p, b->n)) return formats[i].parse(b->p, b->n, r, out);
+    size_t m = strlen(ending);
+    return n > m && strncasecmp(name + n - m, ending, m) == 0;
+}
+
+static gn_status *check_name(const char *path, const gn_bytes *b, const struct format *is)
+{
+    size_t n = strlen(path);
+    if (ends(path, n, ".gz")) n -= 3;
+    for (const struct format *f = formats; f < formats + FORMATS; f++)
+        if (f != is && f->ending && ends(path, n, f->ending))
+            GN_FAIL(GN_ERR_DATA, "'%s': expected %s, by its name, and it is %s", path, f->what,
+                    !b->n ? "empty"
+                    : is  ? is->what
+                          : "something else");
+    return NULL;
+}
+
+static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r, gn_dataset **out)
+{
+    const struct format *is = formats;
+    while (is < formats + FORMATS && !is->recognise(b->p, b->n)) is++;
+    if (is == formats + FORMATS) is = NULL;
+    GN_TRY(check_name(path, b, is));
+    if (is) return is->parse(b->p, b->n, r, out);
     GN_FAIL(GN_ERR_DATA,
             "'%s': not a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the last three also "
             "as .gz), or a folder of Planetoid files",
@@ -240,7 +267,7 @@ static gn_status *read_file(const char *path, gn_reading *r, gn_dataset **out)
             b = plain;
         }
     }
-    if (!s) s = parse_bytes(&b, r, out);
+    if (!s) s = parse_bytes(path, &b, r, out);
     gn_bytes_free(&b);
     return s;
 }

@@ -1,4 +1,5 @@
 """Data that must be refused: exit status 3 (2 where an option asks for what is not there), and what is wrong."""
+import gzip
 import os
 import pickle
 import shutil
@@ -39,6 +40,13 @@ for name, text, what in (
     ("g3.graph", "gnnc graph 1\nnodes 2\nclasses 2\nnode 0 2 train\n", "g3.graph:4: '2': expected"),
     ("g4.graph", "gnnc graph 1\nnodes 2\nfeatures 2\nx 0 1 nan\n", "g4.graph:4: 'nan': expected a finite number"),
     ("g5.graph", "gnnc graph 1\nnodes 2\nfeatures 2\nx 0 1\n", "g5.graph:4: expected a number"),
+    ("list.npz", "0 1\n1 2\n", "list.npz': expected a zip file of arrays, by its name, and it is text"),
+    ("list.NPZ", "0 1\n1 2\n", "expected a zip file of arrays"),
+    ("none.npz", "", "none.npz': expected a zip file of arrays, by its name, and it is empty"),
+    ("array.npz", files.npy("f", (2, 2), [0] * 4), "and it is something else"),
+    ("list.mtx", "0 1\n1 2\n", "expected Matrix Market, which begins with %%MatrixMarket, by its name, and it is text"),
+    ("list.mtx.gz", gzip.compress(b"0 1\n1 2\n"), "expected Matrix Market"),
+    ("zip.mtx", b"PK\x03\x04" + bytes(40), "and it is a zip file of arrays"),
     ("binary.txt", bytes(range(256)) * 4, "not a graph"),
 ):
     data(3, what, r.write(name, text))
