@@ -140,6 +140,15 @@ value builtin_rows(elab *E, const builtin_call *c)
     return row_count(E, val_type(E, &c->arg[0])->space);
 }
 
+value builtin_space(elab *E, const builtin_call *c)
+{
+    if (!builtin_tensor(E, c, 0)) return POISON;
+    gir_space_kind k = E->prog->spaces.p[val_type(E, &c->arg[0])->space].kind;
+    if (k != GIR_NODE && k != GIR_EDGE)
+        return el_error(E, c->span[0], "`space` takes values of nodes or edges, not %s", val_text(E, &c->arg[0]));
+    return (value){.kind = VAL_SPACE, .u.s = k == GIR_NODE ? "node" : "edge"};
+}
+
 value builtin_count(elab *E, const builtin_call *c)
 {
     const value *m = &c->arg[0];

@@ -788,6 +788,13 @@ static const struct error_case meaning[] = {
      "m.gnn:4:12: error: input `x` of `GCNConv` is `node[in]`, this is edge[1433]; `sum(u -> v in g: ...)` takes edges to nodes\n"
          "    4 |   y = l(g, e)\n"
          "      |            ^"},
+    {"space_of_nothing",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return x + mean(x, over = space(tensor([1.0])))\n"
+         "}\n",
+     "m.gnn:2:35: error: `space` takes values of nodes or edges, not [1]\n"
+         "    2 |   return x + mean(x, over = space(tensor([1.0])))\n"
+         "      |                                   ^~~~~~~~~~~~~"},
     {"input_graph",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  l = GCNConv(3)\n"

@@ -15,7 +15,7 @@ static gn_model *layer(const char *made, const char *applied)
 {
     static const gn_data_shape shape = {.n_features = 6, .edge_dim = 3, .has_edge_weight = true};
     const char *text = gn_arena_printf(
-        &arena, "model M() (g: graph, x: node[F]) -> node[...] {\n  l = %s as \"\"\n  return l(%s)\n}\n", made,
+        &arena, "model M() (g: graph, x: node[F]) -> any[...] {\n  l = %s as \"\"\n  return l(%s)\n}\n", made,
         applied);
     return frontend_model(&arena, text, &shape, 0, NULL);
 }
@@ -39,7 +39,10 @@ static const struct layer_case {
      "norms.0.module.weight[8] norms.0.module.bias[8] lins.1.weight[5, 8] lins.1.bias[5]"},
     {"MLP([5], norm = false)", "x", "node f32[5]", "lins.0.weight[5, 6] lins.0.bias[5]"},
     {"BatchNorm()", "x", "node f32[6]", "module.running_mean[6] module.running_var[6] module.weight[6] module.bias[6]"},
+    {"BatchNorm(affine = false)", "edge(u -> v in g: x[u])", "edge f32[6]",
+     "module.running_mean[6] module.running_var[6]"},
     {"LayerNorm()", "x", "node f32[6]", "weight[6] bias[6]"},
+    {"LayerNorm()", "g.attr", "edge f32[3]", "weight[3] bias[3]"},
     {"LayerNorm(affine = false, mode = \"node\")", "x", "node f32[6]", ""},
     {"GCNConv(5)", "g, x", "node f32[5]", "lin.weight[5, 6] bias[5]"},
     {"GCNConv(5, bias = false)", "g, x", "node f32[5]", "lin.weight[5, 6]"},

@@ -79,6 +79,29 @@ for z in (None, ("i", (N, 1), list(range(N)))):
     got = files.read_npz(r.path("more.out.npz"))["out"][2]
     assert max(abs(a - b) for a, b in zip(got, want)) < 1e-4, (z, got[:8], want[:8])
 
+# Norms of values of edges, in an MLP too: where each node has one edge out and one in, those of the edges are those of their sources.
+NORM = """model M(on = "nodes") (g: graph, x: node[F]) -> node[C] {
+  l = Linear(F)
+  a = BatchNorm(momentum = 0.5)
+  b = LayerNorm()
+  m = MLP([6, C])
+  h = l(x)
+  e = on == "nodes" ? edge(u -> v in g: m(b(a(h)))[u]) : m(b(a(edge(u -> v in g: h[u]))))
+  return sum(u -> v in g: e)
+}
+train M { loss = cross_entropy(M(g, x), y) over train_mask; optimizer = sgd(lr = 0.5) }
+"""
+norm = r.write("norm.gnn", NORM)
+once = ("q", (2, N), [*range(N), *((v + 1) % N for v in range(N))])
+round_ = npz("round.npz", {**ALL, "edge_index": once})
+ended = []
+for on in ("nodes", "edges"):
+    out = r.works("train", norm, "--data", round_, "-q", "--epochs", 20, "-D", f"on={on}", "--save", r.path(f"{on}.safetensors"))
+    ended.append((out.split("\n")[0], files.read_safetensors(r.path(f"{on}.safetensors"))))
+assert ended[0][0] == ended[1][0] and ended[0][1].keys() == ended[1][1].keys(), (ended[0][0], ended[1][0])
+for k, (_, _, numbers) in ended[0][1].items():
+    assert max(abs(a - b) for a, b in zip(numbers, ended[1][1][k][2])) < 1e-3, k
+
 # Keys that nothing reads are named.
 text = said("train", GCN, "--data", npz("typo.npz", {**ALL, "edge_weights": ("f", (len(ring),), [1.0] * len(ring)),
                                                      "foo": shift, "class_names": files.npy("b", (1,), [0], "|O")}), "--epochs", 1)
