@@ -62,16 +62,24 @@ static const char *declared(elab *E, const ast_type *t)
     return b.p;
 }
 
+/* How a value comes to the rows that are asked for, where they are what is wrong with it. */
+static const char *space_hint(elab *E, const ast_type *t, const value *v)
+{
+    if (t->is_graph || v->kind != VAL_TENSOR) return "";
+    const gir_type *is = val_type(E, v);
+    gir_space_kind k = E->prog->spaces.p[is->space].kind;
+    if (!t->any_dims && t->dims.n != is->rank) return "";
+    if (t->space == SPACE_NODE && k == GIR_EDGE) return "; `sum(u -> v in g: ...)` takes edges to nodes";
+    if (t->space == SPACE_EDGE && k == GIR_NODE) return "; `edge(u -> v in g: x[u])` takes nodes to edges";
+    return "";
+}
+
 static void mismatch(elab *E, const ast_type *t, const value *v, const char *what, frame *report, gn_span at)
 {
-    const char *want = declared(E, t), *hint = "";
+    const char *want = declared(E, t);
     frame *here = E->frame;
-    bool edge = v->kind == VAL_TENSOR && E->prog->spaces.p[val_type(E, v)->space].kind == GIR_EDGE;
-    if (t->space == SPACE_NODE && edge) hint = "; `sum(u -> v in g: ...)` takes edges to nodes";
-    if (t->space == SPACE_EDGE && v->kind == VAL_TENSOR && !edge)
-        hint = "; `edge(u -> v in g: x[u])` takes nodes to edges";
     E->frame = report;
-    el_error(E, at, "%s is %s, this is %s%s", what, want, val_text(E, v), hint);
+    el_error(E, at, "%s is %s, this is %s%s", what, want, val_text(E, v), space_hint(E, t, v));
     E->frame = here;
 }
 

@@ -795,6 +795,24 @@ static const struct error_case meaning[] = {
      "m.gnn:2:35: error: `space` takes values of nodes or edges, not [1]\n"
          "    2 |   return x + mean(x, over = space(tensor([1.0])))\n"
          "      |                                   ^~~~~~~~~~~~~"},
+    {"input_no_space", /* no message makes edges of what has no rows, nor another number of dimensions */
+     "layer L() (e: edge[a]) -> edge[a] { return e }\n"
+         "layer N() (x: node[a]) -> node[a] { return x }\n"
+         "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  a = L()(tensor([1.0]))\n"
+         "  b = L()(x)\n"
+         "  c = N()(edge(u -> v in g: reshape(x[u], [1, F])))\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:4:11: error: input `e` of `L` is `edge[a]`, this is [1]\n"
+         "    4 |   a = L()(tensor([1.0]))\n"
+         "      |           ^~~~~~~~~~~~~\n"
+         "m.gnn:5:11: error: input `e` of `L` is `edge[a]`, this is node[1433]; `edge(u -> v in g: x[u])` takes nodes to edges\n"
+         "    5 |   b = L()(x)\n"
+         "      |           ^\n"
+         "m.gnn:6:11: error: input `x` of `N` is `node[a]`, this is edge[1, 1433]\n"
+         "    6 |   c = N()(edge(u -> v in g: reshape(x[u], [1, F])))\n"
+         "      |           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"},
     {"input_graph",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  l = GCNConv(3)\n"
