@@ -69,9 +69,6 @@ static gn_status *emit_whole(const gn_cli *cli, const gn_compiled *c, const char
     GN_TRY(gn_cli_without(cli, &without));
     const gn_cuda_whole *w = gn_whole_of(cli->arena, c, gn_is_on(without.decisions, GN_DO_SHARE_CODE), true);
     gn_cuda_geometry *g = GN_NEW_N(cli->arena, gn_cuda_geometry, w->n + 1);
-    if (!strcmp(what, "cubin"))
-        GN_FAIL(GN_ERR_USAGE, "--emit=cubin: program %s is one kernel, in a cubin of its own: add --without one-kernel",
-                c->artifact->name);
     gn_buf_printf(out, "\n// program %s, %s\n", c->artifact->name, c->whole_why);
     return !strcmp(what, "cuda") ? gn_cuda_whole_source(w, out, g) : gn_cuda_whole_ptx(w, arch_of(cli), out);
 }
@@ -129,8 +126,14 @@ gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *
 {
     const gn_compiled **plain = GN_NEW_N(cli->arena, const gn_compiled *, n + 1);
     int n_plain = 0;
-    for (int p = 0; p < n; p++)
-        if (!programs[p]->whole) plain[n_plain++] = programs[p];
+    for (int p = 0; p < n; p++) {
+        if (!programs[p]->whole)
+            plain[n_plain++] = programs[p];
+        else if (!strcmp(what, "cubin"))
+            GN_FAIL(GN_ERR_USAGE,
+                    "--emit=cubin: program %s is one kernel, in a cubin of its own: add --without one-kernel",
+                    programs[p]->artifact->name);
+    }
     GN_TRY(emit_kernels(cli, n_plain, plain, what, out));
     for (int p = 0; p < n; p++)
         if (programs[p]->whole) GN_TRY(emit_whole(cli, programs[p], what, out));
