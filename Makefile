@@ -1,14 +1,16 @@
 # Two commands over the presets of CMakePresets.json: `make` builds build/gnnc, `make test` tests it.
 #
-# What is missing is installed first (tools/setup.sh; `make SETUP=true` leaves that out).
+# What is missing is installed first (tools/setup.sh; `make SETUP=true` leaves that out). Tests that compile for GPUs take PyPI's
+# wheel of NVRTC where there is no other (tools/nvrtc.sh; `make NVRTC_WHEEL=no` leaves that out).
 SETUP  ?= tools/setup.sh
+export NVRTC_WHEEL ?= $(if $(filter true,$(SETUP)),no)
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 # Continuous integration takes a warning for an error in everything that it builds.
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
-.PHONY: mutate nvrtc-wheel test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: mutate test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -36,12 +38,12 @@ run: all
 test: setup-test
 	@cmake --preset release --log-level=NOTICE -DGNNC_TESTS_REQUIRED=ON $(WERROR)
 	cmake --build build -j$(JOBS)
-	ctest --preset release -j$(JOBS)
+	tools/nvrtc.sh build/gnnc ctest --preset release -j$(JOBS)
 
 asan tsan: %: setup-check
 	@$(MAKE) --no-print-directory build-$@/build.ninja
 	cmake --build build-$@ -j$(JOBS)
-	ctest --preset $@ -j$(JOBS)
+	tools/nvrtc.sh build-$@/gnnc ctest --preset $@ -j$(JOBS)
 
 # Faults planted one at a time, two to fifteen seconds each. MUTATE="--build DIR --share 1/2" in one terminal and 2/2 in
 # another: half of that; --new with the same DIR: only those that it has not seen caught.
@@ -49,13 +51,8 @@ mutate: setup-test
 	python3 tests/mutate/mutate.py $(MUTATE)
 
 # Every kernel of the samples compiled for GPUs by NVRTC: the one that gnnc finds, or PyPI's wheel. Needs no GPU.
-NVRTC_VENV = build/nvrtc
-nvrtc-wheel: all
-	@build/gnnc doctor | grep -q '^CUDA compiler: NVRTC' || \
-	    VIRTUAL_ENV=$(CURDIR)/$(NVRTC_VENV) build/gnnc doctor | grep -q '^CUDA compiler: NVRTC' || \
-	    { python3 -m venv $(NVRTC_VENV) && $(NVRTC_VENV)/bin/pip -q install nvidia-cuda-nvrtc; }
-test-nvrtc: nvrtc-wheel
-	VIRTUAL_ENV=$${VIRTUAL_ENV:-$(CURDIR)/$(NVRTC_VENV)} python3 tests/nvrtc/nvrtc.py build/gnnc samples --required
+test-nvrtc: setup-test all
+	tools/nvrtc.sh --required build/gnnc python3 tests/nvrtc/nvrtc.py build/gnnc samples --required
 
 # Sixteen processes at once on an empty cache, some of them killed, 200 rounds: minutes.
 CACHE_ROUNDS ?= 200
