@@ -1,6 +1,7 @@
 /* gnnc: finds the subcommand, reads its options, runs it, reports. */
 #include "cli/command.h"
 #include "cache/cache.h"
+#include "driver/doctor.h"
 #include "driver/target.h"
 #include "cli/report.h"
 #include "codegen/cuda.h"
@@ -43,6 +44,11 @@ static void print_version(gn_arena *arena, FILE *to)
     gn_buf b = {.arena = arena};
     gn_status *s = gn_cuda_describe(&b);
     fprintf(to, "CUDA back end: %s\n", s ? "no NVRTC (gnnc doctor says what was looked for)" : b.p);
+    gn_status_free(s);
+    gn_buf devices = {.arena = arena}, lines = {.arena = arena};
+    s = gn_doctor_devices(&devices);
+    gn_doctor_lines(&lines, "CUDA driver", s ? "none (gnnc doctor says what was looked for)" : devices.p);
+    fputs(lines.p, to);
     gn_status_free(s);
     gn_buf products = {.arena = arena};
     s = gn_products_describe(&products);

@@ -74,7 +74,9 @@ gn_status *gn_cuda_error(const gn_cuda_driver *d, int result, const char *doing)
         break;
     case GN_CUDA_NO_DEVICE: hint = "\nno GPU is visible: see nvidia-smi and CUDA_VISIBLE_DEVICES"; break;
     case GN_CUDA_INVALID_IMAGE:
-    case GN_CUDA_NO_BINARY: hint = "\nthe code was compiled for another architecture than the device has"; break;
+    case GN_CUDA_NO_BINARY:
+        hint = "\nthe code was compiled for another architecture than the device has, or for newer drivers";
+        break;
     case GN_CUDA_DRIVER_MISMATCH:
         hint = "\nlibcuda and the kernel's driver differ in version: restart the machine";
         break;

@@ -52,9 +52,10 @@ typedef struct gn_cuda_usage {
 GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, bool quick,
                                        gn_code_object *out);
 
-/* The same of code that was made elsewhere: geometry [n], what is loaded as a module, what the assembler said (or NULL). */
-GN_NODISCARD gn_status *gn_cuda_object_pack(int n, int arch, const gn_cuda_geometry *geometry, const void *code,
-                                            size_t bytes, const char *log, gn_code_object *out);
+/* The same of code that was made elsewhere: geometry [n], what is loaded as a module, what the assembler said (or NULL).  `made_by`
+ * is as gn_cuda_view has it. */
+GN_NODISCARD gn_status *gn_cuda_object_pack(int n, int arch, int made_by, const gn_cuda_geometry *geometry,
+                                            const void *code, size_t bytes, const char *log, gn_code_object *out);
 
 /* PTX of n kernels, appended. */
 GN_NODISCARD gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, gn_buf *out);
@@ -95,6 +96,7 @@ GN_NODISCARD gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, gn_b
 typedef struct gn_cuda_view { /* into an object, which must outlive it */
     int n;
     int arch;
+    int made_by; /* NVRTC's version, as drivers have theirs: 1000 * major + 10 * minor */
     const void *cubin;
     size_t cubin_bytes;
     const struct gn_cuda_entry *entry; /* gn_cuda_view_kernel */
@@ -107,6 +109,12 @@ void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *geometr
 /* "NVRTC 13.0 (libnvrtc.so.13)": what would compile now, for people; an object that was kept may come from another one.
  * GN_ERR_BACKEND where there is none: what was looked for, and how to get it. */
 GN_NODISCARD gn_status *gn_cuda_describe(gn_buf *out);
+/* Of an NVRTC and a driver, by their versions: does it make code that the driver does not load?  `why` says it, and what to do.  What
+ * NVRTC 12 makes every driver for CUDA 12 loads, and every later one (CUDA Compatibility, "minor version compatibility"). */
+enum { GN_CUDA_WHY = 400 };
+bool gn_cuda_too_new(int made_by, int driver, char why[GN_CUDA_WHY]);
+/* NVRTC's own version in that form; 0: there is none. */
+int gn_cuda_nvrtc_version(void);
 /* "sm_75 sm_80 ...": what it makes code for. */
 GN_NODISCARD gn_status *gn_cuda_archs(gn_buf *out);
 

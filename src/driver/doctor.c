@@ -3,8 +3,7 @@
 #include "driver/target.h"
 #include "runtime/threads.h"
 
-/* Lines after the first are indented. */
-static void add_lines(gn_buf *out, const char *what, const char *text)
+void gn_doctor_lines(gn_buf *out, const char *what, const char *text)
 {
     gn_buf_printf(out, "%s: ", what);
     for (; *text; text++) {
@@ -16,6 +15,7 @@ static void add_lines(gn_buf *out, const char *what, const char *text)
 
 static gn_status *list_devices(const gn_cuda_driver *d, gn_buf *out)
 {
+    char why[GN_CUDA_WHY];
     int n;
     GN_TRY(gn_cuda_device_count(d, &n));
     gn_buf_printf(out, "%s, for CUDA %d.%d and older; %d device%s", d->path, d->version / 1000, d->version % 1000 / 10,
@@ -27,27 +27,34 @@ static gn_status *list_devices(const gn_cuda_driver *d, gn_buf *out)
                       i.multiprocessors, (double)i.total_bytes / 1e9,
                       i.major < 8 ? " (too old: compute capability 8.0 is needed)" : "");
     }
+    if (gn_cuda_too_new(gn_cuda_nvrtc_version(), d->version, why)) gn_buf_printf(out, "\n%s", why);
     return NULL;
+}
+
+gn_status *gn_doctor_devices(gn_buf *out)
+{
+    gn_cuda_driver *d;
+    gn_status *s = gn_cuda_driver_open(NULL, &d);
+    if (!s) s = list_devices(d, out);
+    gn_cuda_driver_close(d);
+    return s;
 }
 
 static void add_driver(gn_buf *out)
 {
-    gn_cuda_driver *d;
     gn_buf text = {.arena = out->arena};
-    gn_status *s = gn_cuda_driver_open(NULL, &d);
-    if (!s) s = list_devices(d, &text);
+    gn_status *s = gn_doctor_devices(&text);
     const char *said =
         s ? gn_arena_printf(out->arena, "%s\n(code for a GPU can be compiled, not run)", gn_status_message(s)) : text.p;
-    add_lines(out, "CUDA driver", said);
+    gn_doctor_lines(out, "CUDA driver", said);
     gn_status_free(s);
-    gn_cuda_driver_close(d);
 }
 
 static void add_products(gn_buf *out)
 {
     gn_buf text = {.arena = out->arena};
     gn_status *s = gn_products_describe(&text);
-    add_lines(out, "CUDA products", s ? gn_status_message(s) : text.p);
+    gn_doctor_lines(out, "CUDA products", s ? gn_status_message(s) : text.p);
     gn_status_free(s);
 }
 
@@ -62,8 +69,8 @@ void gn_doctor(gn_buf *out)
                    "CPU: nothing to compile with; built without LLVM 19 (Debian: llvm-19-dev, then build again)\n");
     gn_status *s = gn_cuda_describe(&compiler);
     if (!s) s = gn_cuda_archs(&archs);
-    add_lines(out, "CUDA compiler",
-              s ? gn_status_message(s) : gn_arena_printf(out->arena, "%s, for %s", compiler.p, archs.p));
+    gn_doctor_lines(out, "CUDA compiler",
+                    s ? gn_status_message(s) : gn_arena_printf(out->arena, "%s, for %s", compiler.p, archs.p));
     gn_status_free(s);
     add_driver(out);
     add_products(out);

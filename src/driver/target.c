@@ -108,13 +108,24 @@ static bool is_whole(const gn_cuda_objects *o, int object)
     return false;
 }
 
+/* Why code of a newer NVRTC is not loaded, where the driver did not take it: its own words speak of a damaged image. */
+static gn_status *explain_refusal(const gn_target *t, const gn_cuda_view *v, gn_status *s)
+{
+    char why[GN_CUDA_WHY];
+    if (!s || gn_status_code(s) != GN_ERR_BACKEND) return s;
+    if (!gn_cuda_too_new(v->made_by, t->driver->version, why)) return s;
+    gn_status *told = GN_ERROR(GN_ERR_BACKEND, "%s\n%s", gn_status_message(s), why);
+    gn_status_free(s);
+    return told;
+}
+
 /* Kernels of one object: a module, and code[k] of each; of a program in one kernel that one alone has a function. */
 static gn_status *load(gn_target *t, const gn_code_object *object, bool whole, gn_target_code *out, gn_cuda_code *code)
 {
     gn_cuda_view v;
     gn_cuda_module *m;
     GN_TRY(gn_cuda_object_view(object, &v));
-    GN_TRY(gn_cuda_module_load(t->device, v.cubin, &m));
+    GN_TRY(explain_refusal(t, &v, gn_cuda_module_load(t->device, v.cubin, &m)));
     t->modules[t->n_modules++] = m;
     out->modules[out->n++] = m;
     for (int k = 0; k < v.n; k++) {

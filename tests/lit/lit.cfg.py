@@ -1,6 +1,6 @@
 # Tests that run the executable and check what it prints.  A test is a model or a text with RUN: lines.
-# Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), %features (what the build has), and lit's
-# own %s %S %t %T.
+# Substitutions: %gnnc, FileCheck, not, %python, %src (the repository's root), %fake_cuda (a driver for machines without a GPU),
+# %features (what the build has), and lit's own %s %S %t %T.
 import os
 import subprocess
 
@@ -17,6 +17,7 @@ config.substitutions += [
     ("%gnnc", config.gnnc_exe),
     ("%python", config.gnnc_python),
     ("%src", config.gnnc_source),
+    ("%fake_cuda", config.gnnc_fake_cuda),
     (r"\bFileCheck\b", config.gnnc_filecheck),
     (r"(?<![-\w/.])not(?= )", config.gnnc_not),
 ]

@@ -73,7 +73,7 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
     if (!s) {
         gn_cuda_geometry *g = calloc((size_t)n, sizeof *g);
         for (int k = 0; k < n; k++) g[k] = *cuda_host_geometry(m->host, k);
-        s = gn_cuda_object_pack(n, arch, g, &m->image, sizeof m->image, NULL, out);
+        s = gn_cuda_object_pack(n, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL, out);
         free(g);
     }
     pthread_mutex_unlock(&t->lock);
@@ -101,7 +101,7 @@ static gn_status *make_whole(void *ctx, const gn_cuda_whole *w, int arch, gn_cod
     fake_module *m = t->n_modules < FAKE_MODULES ? module_of_whole(w) : NULL;
     gn_status *s = m ? cuda_host_whole(w, g, &m->host) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
     if (m) t->module[t->n_modules++] = m;
-    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, g, &m->image, sizeof m->image, NULL, out);
+    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL, out);
     pthread_mutex_unlock(&t->lock);
     free(g);
     return s;

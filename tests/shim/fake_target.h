@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-enum { FAKE_MODULES = 512 };
+enum { FAKE_MODULES = 512, FAKE_NVRTC = 13000 /* that made the kernels */ };
 
 typedef struct fake_module {
     fake_image image; /* first: what the driver loads */

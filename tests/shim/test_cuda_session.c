@@ -316,6 +316,39 @@ START_TEST(every_error)
 }
 END_TEST
 
+/* A driver that does not take what a newer NVRTC made says that an image is damaged; the way out is told. */
+START_TEST(older_than_nvrtc)
+{
+    result r;
+    for (int version = 12040; version <= 13000; version += 960) {
+        gn_arena a;
+        fake_target t;
+        gn_arena_init(&a);
+        succeeds(fake_target_open(&t));
+        watch w = watch_of(&t);
+        if (!w.order) {
+            fake_target_close(&t);
+            return;
+        }
+        gn_session_options o = options(&a, "gcn", GN_MODE_DEFAULT, t.target);
+        t.target->driver->version = version;
+        w.order("cuModuleLoadData", 1, GN_CUDA_INVALID_IMAGE);
+        gn_status *s = train(&a, &o, &r);
+        w.order(NULL, 0, 0);
+        ck_assert_int_eq(gn_status_code(s), GN_ERR_BACKEND);
+        ck_assert_msg(strstr(gn_status_message(s), "for newer drivers") != NULL, "%s", gn_status_message(s));
+        bool told = strstr(gn_status_message(s), "the driver is for CUDA 12.4 and older, and NVRTC 13.0 makes code for "
+                                                 "drivers of CUDA 13 and newer: update the driver, or name a "
+                                                 "libnvrtc.so.12 in GNNC_NVRTC") != NULL;
+        ck_assert_msg(told == (version < 13000), "%s", gn_status_message(s));
+        gn_status_free(s);
+        fake_target_close(&t);
+        nothing_left(&w);
+        gn_arena_free(&a);
+    }
+}
+END_TEST
+
 /* Wherever the arena runs out of memory: an error, and nothing is left on the device, nor here (AddressSanitizer sees that). */
 START_TEST(memory_of_the_arena)
 {
@@ -374,6 +407,7 @@ int main(void)
     tcase_add_test(t, copies);
     tcase_add_test(t, not_cooperative);
     tcase_add_loop_test(e, every_error, 0, 2);
+    tcase_add_test(e, older_than_nvrtc);
     tcase_add_loop_test(e, memory_of_the_arena, 0, 2);
     return RUN_CASES("cuda_session", t, e);
 }

@@ -25,7 +25,7 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
     t->most = work > t->most ? work : t->most;
     t->work[t->objects++] = work;
     t->kernels += n;
-    return gn_cuda_object_pack(n, arch, g, "code", 4, NULL, out);
+    return gn_cuda_object_pack(n, arch, 0, g, "code", 4, NULL, out);
 }
 
 /* Adds `n` numbers, and `step`: kernels of one length differ in it. */

@@ -186,10 +186,11 @@ START_TEST(made_of_others_code)
     static const char code[] = "these are no instructions";
     gn_code_object o;
     gn_cuda_view v;
-    succeeded(gn_cuda_object_pack(4, 90, g, code, sizeof code, assembler, &o), "pack");
+    succeeded(gn_cuda_object_pack(4, 90, 12080, g, code, sizeof code, assembler, &o), "pack");
     succeeded(gn_cuda_object_view(&o, &v), "view");
     ck_assert_int_eq(v.n, 4);
     ck_assert_int_eq(v.arch, 90);
+    ck_assert_int_eq(v.made_by, 12080);
     ck_assert_uint_eq(v.cubin_bytes, sizeof code);
     ck_assert_mem_eq(v.cubin, code, sizeof code);
     for (int k = 0; k < 4; k++) {
@@ -213,7 +214,7 @@ END_TEST
 
 START_TEST(any_bytes)
 {
-    unsigned char zero[256] = {0}, text[] = "GNCUDA1";
+    unsigned char zero[256] = {0}, text[] = "GNCUDA2";
     ck_assert(!is_object(zero, sizeof zero));
     ck_assert(!is_object(text, sizeof text));
     ck_assert(!is_object(zero, 0));

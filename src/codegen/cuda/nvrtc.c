@@ -118,7 +118,10 @@ gn_status *gn_nvrtc_compile(const gn_nvrtc *n, const char *source, int arch, gn_
     *bytes = NULL;
     *log = NULL;
     if (!gn_nvrtc_makes(n, arch))
-        GN_FAIL(GN_ERR_BACKEND, "NVRTC %d.%d (%s) makes no code for sm_%d", n->major, n->minor, n->path, arch);
+        GN_FAIL(GN_ERR_BACKEND,
+                "NVRTC %d.%d (%s) makes no code for sm_%d; gnnc doctor says for what it does, and another one may: pip "
+                "install nvidia-cuda-nvrtc; GNNC_NVRTC=FILE names it",
+                n->major, n->minor, n->path, arch);
     int e = n->CreateProgram(&program, source, "gnnc.cu", 0, NULL, NULL);
     if (e) GN_FAIL(GN_ERR_INTERNAL, "NVRTC %d.%d: %s", n->major, n->minor, n->error_string(e));
     gn_status *s = compile(n, program, arch, what, bytes, size, log);

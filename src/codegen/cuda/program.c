@@ -31,7 +31,7 @@ gn_status *gn_cuda_source(int n, const kir_kernel *const *kernels, const char *c
 
 typedef struct header {
     char magic[8];
-    int32_t n, arch;
+    int32_t n, arch, made_by, spare;
     int64_t cubin_bytes;
 } header;
 
@@ -42,7 +42,7 @@ struct gn_cuda_entry {
     int32_t assembled_shared, spare;
 };
 
-static const char magic[8] = "GNCUDA1";
+static const char magic[8] = "GNCUDA2";
 
 /* The figures behind "Compiling entry function 'gn_kernel_<k>'" in what the assembler says. */
 static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
@@ -74,11 +74,11 @@ static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
     free(part);
 }
 
-gn_status *gn_cuda_object_pack(int n, int arch, const gn_cuda_geometry *g, const void *cubin, size_t bytes,
+gn_status *gn_cuda_object_pack(int n, int arch, int made_by, const gn_cuda_geometry *g, const void *cubin, size_t bytes,
                                const char *log, gn_code_object *out)
 {
     size_t table = (size_t)n * sizeof(struct gn_cuda_entry);
-    header h = {.n = n, .arch = arch, .cubin_bytes = (int64_t)bytes};
+    header h = {.n = n, .arch = arch, .made_by = made_by, .cubin_bytes = (int64_t)bytes};
     memcpy(h.magic, magic, sizeof magic);
     out->n = sizeof h + table + bytes;
     out->bytes = calloc(out->n, 1);
@@ -108,7 +108,11 @@ gn_status *gn_cuda_object_view(const gn_code_object *object, gn_cuda_view *out)
     rest -= (size_t)h.n * sizeof(struct gn_cuda_entry);
     if (h.cubin_bytes < 0 || (uint64_t)h.cubin_bytes != rest)
         GN_FAIL(GN_ERR_DATA, "a CUDA object of %zu bytes of code says %lld", rest, (long long)h.cubin_bytes);
-    *out = (gn_cuda_view){.n = h.n, .arch = h.arch, .cubin = object->bytes + (object->n - rest), .cubin_bytes = rest};
+    *out = (gn_cuda_view){.n = h.n,
+                          .arch = h.arch,
+                          .made_by = h.made_by,
+                          .cubin = object->bytes + (object->n - rest),
+                          .cubin_bytes = rest};
     out->entry = (const struct gn_cuda_entry *)(const void *)(object->bytes + sizeof h);
     for (int k = 0; k < h.n; k++) {
         gn_cuda_geometry g;
@@ -140,6 +144,7 @@ typedef struct compiled { /* malloc'd */
     unsigned char *bytes;
     size_t size;
     char *log;
+    int made_by;
 } compiled;
 
 static void drop(compiled *c)
@@ -148,6 +153,8 @@ static void drop(compiled *c)
     free(c->log);
 }
 
+static int version_of(const gn_nvrtc *n) { return 1000 * n->major + 10 * n->minor; }
+
 /* The arena is asked for nothing any more when there is something to be freed: it would jump past that. */
 static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_output what, gn_cuda_geometry *g,
                           compiled *out)
@@ -155,6 +162,7 @@ static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_ou
     gn_nvrtc nvrtc;
     gn_buf text = {.arena = a};
     GN_TRY(gn_nvrtc_open(&nvrtc));
+    out->made_by = version_of(&nvrtc);
     GN_TRY(s->write(s->of, &text, g));
     return gn_nvrtc_compile(&nvrtc, text.p, arch, what, &out->bytes, &out->size, &out->log);
 }
@@ -164,7 +172,7 @@ static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, bool
     compiled c = {0};
     gn_cuda_geometry *g = GN_NEW_N(a, gn_cuda_geometry, from->n + 1);
     gn_status *s = compile(a, from, arch, quick ? GN_NVRTC_QUICK_CUBIN : GN_NVRTC_CUBIN, g, &c);
-    if (!s) s = gn_cuda_object_pack(from->n, arch, g, c.bytes, c.size, c.log, out);
+    if (!s) s = gn_cuda_object_pack(from->n, arch, c.made_by, g, c.bytes, c.size, c.log, out);
     drop(&c);
     return s;
 }
@@ -238,6 +246,27 @@ gn_status *gn_cuda_describe(gn_buf *out)
     GN_TRY(gn_nvrtc_open(&n));
     gn_buf_printf(out, "NVRTC %d.%d (%s)", n.major, n.minor, n.path);
     return NULL;
+}
+
+int gn_cuda_nvrtc_version(void)
+{
+    gn_nvrtc n;
+    gn_status *s = gn_nvrtc_open(&n);
+    bool there = !s;
+    gn_status_free(s);
+    return there ? version_of(&n) : 0;
+}
+
+bool gn_cuda_too_new(int made_by, int driver, char why[GN_CUDA_WHY])
+{
+    int major = made_by / 1000, served = driver / 1000;
+    (void)snprintf(
+        why, GN_CUDA_WHY,
+        "the driver is for CUDA %d.%d and older, and NVRTC %d.%d makes code for drivers of CUDA %d and newer: "
+        "update the driver, or name a libnvrtc.so.%d in GNNC_NVRTC (pip install nvidia-cuda-nvrtc-cu%d) and "
+        "remove what was kept (gnnc cache clear)",
+        served, driver % 1000 / 10, major, made_by % 1000 / 10, major, served, served);
+    return major > served;
 }
 
 gn_status *gn_cuda_archs(gn_buf *out)
