@@ -79,14 +79,44 @@ static void resolve(gn_cuda_instance *in)
     in->stale = true;
 }
 
+static bool comes_first(const gn_instance *h, int slot)
+{
+    for (int k = 0; k < slot; k++)
+        if (h->addr[k] == h->addr[slot] && h->plan.root[k] == k) return false;
+    return true;
+}
+
+/* The device has no room for it: what the whole program takes there. */
+static gn_status *tell_plan(const gn_cuda_instance *in, gn_status *s)
+{
+    const gn_instance *h = in->host;
+    const gn_artifact *a = h->artifact;
+    int64_t data = 0, there = in->memory->arena_bytes >= h->plan.bytes ? h->plan.bytes : 0;
+    if (gn_status_code(s) != GN_ERR_NOMEM) return s;
+    for (int k = 0; k < a->n_slots; k++) {
+        if (a->slots[k].kind == GN_SLOT_TEMP || h->plan.root[k] != k || !comes_first(h, k)) continue;
+        int64_t bytes = bytes_of(h, k);
+        data += bytes;
+        if (gn_cuda_memory_has(in->memory, h->addr[k])) there += bytes;
+    }
+    gn_status *told = GN_ERROR(
+        GN_ERR_NOMEM,
+        "%s\n%s takes %lld bytes there in all: %lld of temporaries, %lld of data, graphs and results; %lld are there",
+        gn_status_message(s), a->name, (long long)(h->plan.bytes + data), (long long)h->plan.bytes, (long long)data,
+        (long long)there);
+    gn_status_free(s);
+    return told;
+}
+
 static gn_status *find_addresses(gn_cuda_instance *in)
 {
     void *block;
-    GN_TRY(gn_cuda_memory_reserve(in->memory, in->host->plan.bytes, in->host->artifact->name));
+    gn_status *s = gn_cuda_memory_reserve(in->memory, in->host->plan.bytes, in->host->artifact->name);
+    if (s) return tell_plan(in, s);
     GN_TRY(gn_block_zeroed(in->host->artifact->n_slots, sizeof *in->held, "shadows", &block));
-    gn_status *s = find_shadows(in, block);
+    s = find_shadows(in, block);
     release_all(in, s ? block : in->held);
-    if (s) return s;
+    if (s) return tell_plan(in, s);
     in->held = block;
     resolve(in);
     return NULL;

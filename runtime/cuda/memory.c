@@ -35,6 +35,8 @@ static gn_cuda_shadow *find(const gn_cuda_memory *m, const void *host)
     return NULL;
 }
 
+bool gn_cuda_memory_has(const gn_cuda_memory *m, const void *host) { return find(m, host) != NULL; }
+
 /* A place that is free. */
 static gn_status *place_of(gn_cuda_memory *m, int *place)
 {

@@ -28,6 +28,7 @@ struct gn_cuda_memory {
 GN_NODISCARD gn_status *gn_cuda_memory_acquire(gn_cuda_memory *m, const void *host, int64_t bytes, const char *what,
                                                gn_device_ptr *at);
 void gn_cuda_memory_release(gn_cuda_memory *m, gn_device_ptr at);
+bool gn_cuda_memory_has(const gn_cuda_memory *m, const void *host); /* a shadow of it */
 /* An arena of so many bytes for the temporaries of program `name`. */
 GN_NODISCARD gn_status *gn_cuda_memory_reserve(gn_cuda_memory *m, int64_t bytes, const char *name);
 

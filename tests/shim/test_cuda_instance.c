@@ -17,6 +17,7 @@ static fake_alive_fn *alive;
 static fake_calls_fn *calls;
 static fake_fault_fn *fault;
 static fake_fail_fn *order;
+static fake_devices_fn *set_devices;
 static gn_cuda_driver *driver;
 static gn_cuda_device *device;
 static gn_cuda_memory *memory;
@@ -143,6 +144,8 @@ static void setup(void)
     find_fake("fake_calls", &calls);
     find_fake("fake_fault", &fault);
     find_fake("fake_fail", &order);
+    find_fake("fake_devices", &set_devices);
+    set_devices(1, 1 << 30);
     succeeds(gn_cuda_device_open(driver, 0, &device));
     succeeds(gn_cuda_memory_new(device, &memory));
     succeeds(gn_cuda_module_load(device, &image, &module));
@@ -203,6 +206,37 @@ START_TEST(one_by_one)
     succeeds(gn_instance_one_region(in));
     is_right(in, 9);
     is_right(in, 9);
+    gn_instance_free(in);
+}
+END_TEST
+
+/* What has no room is told with what the program takes in all, and leaves nothing. x, z, w and u have 4,000 bytes each, t is the
+ * arena's 4,032. */
+START_TEST(no_room)
+{
+    enum { N = 1000 };
+    static float x[N];
+    gn_artifact a = artifact();
+    gn_instance *in = NULL;
+    gn_binding b = {"x", GN_F32, N, 1, x};
+    static const struct {
+        unsigned long long room;
+        const char *what, *there;
+    } devices[] = {{4000, "the arena of temporaries of test takes 4032 bytes, 4000 of 4000 are free", "0 are there"},
+                   {10000, "z takes 4000 bytes, 1968 of 10000 are free", "4032 are there"}};
+    set_devices(1, devices[_i].room);
+    gn_status *s = gn_instance_new(&a, 0, NULL, 1, &b, pool, NULL, &in);
+    ck_assert_int_eq(gn_status_code(s), GN_ERR_NOMEM);
+    ck_assert_msg(strstr(gn_status_message(s), devices[_i].what) != NULL, "%s", gn_status_message(s));
+    ck_assert_msg(strstr(gn_status_message(s),
+                         "test takes 20032 bytes there in all: 4032 of temporaries, 16000 of data, graphs "
+                         "and results; ") != NULL,
+                  "%s", gn_status_message(s));
+    ck_assert_msg(strstr(gn_status_message(s), devices[_i].there) != NULL, "%s", gn_status_message(s));
+    gn_status_free(s);
+    set_devices(1, 1 << 30);
+    in = bind(&a, x, N); /* and it goes on */
+    is_right(in, N);
     gn_instance_free(in);
 }
 END_TEST
@@ -504,6 +538,7 @@ int main(void)
     TCase *t = tcase_create("instances");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_test(t, one_by_one);
+    tcase_add_loop_test(t, no_room, 0, 2);
     tcase_add_test(t, shapes_again);
     tcase_add_test(t, two_alive);
     tcase_add_test(t, no_rows);
