@@ -191,17 +191,23 @@ static void begin_root(elab *E, const plan *p, const char *name, el_mode mode)
     E->root->path = E->root->file_path = "";
 }
 
+/* Is there one input of nodes alone?  It is x, whatever its name. */
+static bool only_nodes(const plan *p)
+{
+    uint32_t nodes = 0;
+    for (uint32_t k = 0; k < p->model->inputs.n; k++) nodes += p->model->inputs.p[k].type.space == SPACE_NODE;
+    return nodes == 1;
+}
+
 static value apply_model(elab *E, const plan *p)
 {
     const ast_formals *in = &p->model->inputs;
     el_arg *args = GN_NEW_N(E->arena, el_arg, in->n + 1);
-    uint32_t nodes = 0;
-    for (uint32_t k = 0; k < in->n; k++) nodes += in->p[k].type.space == SPACE_NODE;
     frame *f = el_push_frame(E, p->model, p->model->src, E->root, p->model->name.span);
     f->up = E->frame->up;
     for (uint32_t k = 0; k < p->model->hyper.n; k++) el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
     for (uint32_t k = 0; k < in->n; k++) {
-        args[k].v = el_model_input(E, &in->p[k], nodes == 1);
+        args[k].v = el_model_input(E, &in->p[k], only_nodes(p));
         args[k].span = in->p[k].type.span;
     }
     el_pop_frame(E);
@@ -244,15 +250,21 @@ static gn_status *default_train(elab *E, plan *p)
     const gir_type *t = E->output.kind == VAL_TENSOR ? val_type(E, &E->output) : NULL;
     if (p->train.decl || s->n_classes <= 0 || !t || t->space != E->node || t->rank != 1 || t->dim[0] != s->n_classes)
         return NULL;
-    gn_buf b = {.arena = E->arena};
-    gn_buf_printf(&b, "train %s {\n  loss = cross_entropy(%s(", p->model->name.text, p->model->name.text);
+    gn_buf args = {.arena = E->arena}, b = {.arena = E->arena};
+    gn_buf_add(&args, "");
+    gn_buf_printf(&b, "train %s {\n", p->model->name.text);
     for (uint32_t k = 0; k < p->model->inputs.n; k++) {
         const ast_formal *f = &p->model->inputs.p[k];
-        const char *input = f->type.is_graph ? "g" : f->type.space == SPACE_EDGE ? "attr" : "x";
-        if (k) gn_buf_add(&b, ", ");
-        gn_buf_add(&b, input);
+        const char *name = f->name.text, *of = el_data_name(f, only_nodes(p));
+        if (!of && el_left_out(E, f)) continue;
+        if (!of && (!strcmp(name, "y") || !strcmp(name, "train_mask")))
+            return NULL; /* no labels, as the model has it */
+        if (!of)
+            gn_buf_printf(&b, "  input %s: %.*s\n", name, (int)f->type.span.len, p->model->src->text + f->type.span.at);
+        gn_buf_printf(&args, "%s%s = %s", args.n ? ", " : "", name, of ? of : name);
     }
-    gn_buf_add(&b, "), y) over train_mask\n  optimizer = adam(lr = 0.01)\n}\n");
+    gn_buf_printf(&b, "  loss = cross_entropy(%s(%s), y) over train_mask\n  optimizer = adam(lr = 0.01)\n}\n",
+                  p->model->name.text, args.p);
     gn_ast *ast;
     GN_TRY(gn_parse(E->arena, b.p, b.n, "the default train block", &ast));
     GN_PUSH(E->arena, E->sources, ast->src);

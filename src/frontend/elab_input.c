@@ -82,18 +82,29 @@ value el_input(elab *E, const char *name, gn_span at)
     return leaf(E, name, GN_BOOL, E->node, 0, NULL);
 }
 
+const char *el_data_name(const ast_formal *f, bool only)
+{
+    if (f->type.is_graph) return "g";
+    if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, "x") == 0)) return "x";
+    return f->type.space == SPACE_EDGE ? "attr" : NULL;
+}
+
+bool el_left_out(const elab *E, const ast_formal *f)
+{
+    return f->value && E->shape->has_input && !E->shape->has_input(E->shape->ctx, f->name.text);
+}
+
 value el_model_input(elab *E, const ast_formal *f, bool only)
 {
     gn_span at = f->name.span;
-    if (f->type.is_graph) return el_input(E, "g", at);
-    if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, "x") == 0)) return el_input(E, "x", at);
-    if (f->type.space == SPACE_EDGE) {
-        value v = el_input(E, "attr", at);
+    const char *of = el_data_name(f, only);
+    if (of) {
+        value v = el_input(E, of, at);
         if (v.kind == VAL_NONE && !f->value)
             return el_error(E, at, "the data has no edge features for the input `%s`", f->name.text);
         return v;
     }
-    if (f->value && E->shape->has_input && !E->shape->has_input(E->shape->ctx, f->name.text)) return (value){0};
+    if (el_left_out(E, f)) return (value){0};
     int64_t dim[GIR_MAX_RANK];
     el_locate(E, at);
     if (!el_dims(E, &f->type, dim, NULL)) return POISON;

@@ -15,8 +15,7 @@ static gn_model *layer(const char *made, const char *applied)
 {
     static const gn_data_shape shape = {.n_features = 6, .edge_dim = 3, .has_edge_weight = true};
     const char *text = gn_arena_printf(
-        &arena, "model M() (g: graph, x: node[F]) -> any[...] {\n  l = %s as \"\"\n  return l(%s)\n}\n", made,
-        applied);
+        &arena, "model M() (g: graph, x: node[F]) -> any[...] {\n  l = %s as \"\"\n  return l(%s)\n}\n", made, applied);
     return frontend_model(&arena, text, &shape, 0, NULL);
 }
 
@@ -450,6 +449,32 @@ START_TEST(train_by_default)
 }
 END_TEST
 
+static bool has_pos(const void *ctx, const char *name)
+{
+    (void)ctx;
+    return !strcmp(name, "pos");
+}
+
+/* The default train block gives a model what it is given without one: each input its own data. */
+START_TEST(train_by_default_on_own_inputs)
+{
+    static const char text[] =
+        "model M(k = 3) (g: graph, h: node[F], s: [F] = none, pos: node[k] = none, e: edge[D] = none) -> node[C] {\n"
+        "  return Linear(C)(concat(s == none ? h : h * s, pos))\n}\n";
+    gn_data_shape shape = {.n_features = 6, .n_classes = 2, .has_input = has_pos};
+    gn_model *m = frontend_model(&arena, text, &shape, 0, NULL);
+    const gir_program *programs[] = {m->eval, m->loss};
+    for (int k = 0; k < 2; k++) {
+        ck_assert_ptr_nonnull(programs[k]);
+        ck_assert(gir_leaf_by_name(programs[k], GIR_INPUT, "h") && gir_leaf_by_name(programs[k], GIR_INPUT, "pos"));
+        ck_assert(!gir_leaf_by_name(programs[k], GIR_INPUT, "x") && !gir_leaf_by_name(programs[k], GIR_INPUT, "s"));
+    }
+    static const char labels[] = "model M() (x: node[F], y: node[C]) -> node[C] { return y }\n";
+    m = frontend_model(&arena, labels, NULL, 0, NULL);
+    ck_assert_ptr_null(m->loss); /* y is no labels here */
+}
+END_TEST
+
 START_TEST(own_inputs)
 {
     static const char text[] =
@@ -523,6 +548,7 @@ int main(void)
     tcase_add_loop_test(t, sample_elaborates, 0, COUNT(samples));
     tcase_add_test(t, train_settings);
     tcase_add_test(t, train_by_default);
+    tcase_add_test(t, train_by_default_on_own_inputs);
     tcase_add_test(t, own_inputs);
     tcase_add_test(t, values_of_edges);
     tcase_add_test(t, values_know_their_lines);
