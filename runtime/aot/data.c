@@ -88,7 +88,7 @@ static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const vo
 
 int gn_aot_bind(gn_aot_model *m, const char *name, int64_t rows, const void *data)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     return aot_say(m, bind(m, name, rows, data));
 }
 
@@ -104,7 +104,7 @@ static gn_status *bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, co
 
 int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     return aot_say(m, bind_csr(m, rows, row, column, value));
 }
 

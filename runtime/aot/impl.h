@@ -41,6 +41,14 @@ struct gn_aot_model {
     void *copied; /* results on edges in the caller's order */
 };
 
+/* The code that calls on a model return at once: of NULL, of one that could not be made; else GN_OK. */
+static inline int aot_refuses(const gn_aot_model *m) { return m ? (int)gn_status_code(m->failed) : GN_ERR_USAGE; }
+#define AOT_USABLE(m)                                                                                                  \
+    do {                                                                                                               \
+        int refused = aot_refuses(m);                                                                                  \
+        if (refused) return refused;                                                                                   \
+    } while (0)
+
 /* Keeps the status for gn_aot_message; its code. */
 int aot_say(gn_aot_model *m, gn_status *s);
 void aot_unbind(gn_aot_model *m, int unit);

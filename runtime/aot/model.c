@@ -20,13 +20,13 @@ int aot_say(gn_aot_model *m, gn_status *s)
 
 const char *gn_aot_message(const gn_aot_model *m)
 {
-    if (!m) return "out of memory";
+    if (!m) return "out of memory, or no model was given";
     return gn_status_message(m->failed ? m->failed : m->last);
 }
 
 const gn_aot_tensor *aot_find(int n, const gn_aot_tensor *in, const char *name)
 {
-    for (int k = 0; k < n; k++)
+    for (int k = 0; name && k < n; k++)
         if (!strcmp(in[k].name, name)) return &in[k];
     return NULL;
 }
@@ -36,6 +36,7 @@ gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name
     enum { MOST = 256 };
     const gn_aot_image *g = m->image;
     const char *names[MOST];
+    if (!name) GN_FAIL(GN_ERR_USAGE, "the %s's name is NULL", what);
     int kind = !strcmp(what, "input") ? 0 : !strcmp(what, "output") ? 1 : 2;
     int n = kind == 0 ? g->n_inputs : kind == 1 ? g->n_outputs : g->n_weights;
     if (n > MOST) n = MOST;
@@ -68,6 +69,7 @@ static int new_model(const gn_aot_image *g, uint64_t has, int threads, uint64_t 
                      gn_aot_model **out)
 {
     void *block;
+    if (!out) return GN_ERR_USAGE;
     gn_status *s = gn_block_zeroed(1, sizeof **out, "a model", &block);
     *out = block;
     if (s) {
@@ -86,8 +88,9 @@ int gn_aot_new(const gn_aot_image *g, uint64_t has, int threads, uint64_t seed, 
 
 int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out)
 {
+    if (!out) return GN_ERR_USAGE;
     *out = NULL;
-    if (with->failed) return (int)gn_status_code(with->failed);
+    AOT_USABLE(with);
     return new_model(with->image, with->image->needs, threads, 0, with->store, out);
 }
 
@@ -145,7 +148,7 @@ static gn_status *take_graph(gn_aot_model *m, gn_graph *g)
 int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src, const void *dst)
 {
     gn_graph *g;
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     gn_status *s = gn_graph_from_coo(m->image->index, nodes, nodes, edges, ends, src, dst, &g);
     return aot_say(m, s ? s : take_graph(m, g));
 }
@@ -153,7 +156,7 @@ int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges
 int gn_aot_graph_csr(gn_aot_model *m, gn_elem ends, int64_t nodes, const void *row, const void *src)
 {
     gn_graph *g;
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     gn_status *s = gn_graph_from_rows(m->image->index, nodes, ends, row, src, &g);
     return aot_say(m, s ? s : take_graph(m, g));
 }
@@ -198,7 +201,7 @@ static gn_status *run(gn_aot_model *m, int which)
 
 int gn_aot_infer(gn_aot_model *m)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     gn_status *s = run(m, AOT_INFER);
     m->inferred = !s;
     return aot_say(m, s);
@@ -206,7 +209,7 @@ int gn_aot_infer(gn_aot_model *m)
 
 int gn_aot_train_step(gn_aot_model *m, double *loss)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     if (!m->image->step)
         return aot_say(m, GN_ERROR(GN_ERR_USAGE, "model %s has no training step: it has no loss", m->image->model));
     gn_status *s = run(m, AOT_STEP);
@@ -238,6 +241,6 @@ static gn_status *output(gn_aot_model *m, const char *name, int64_t *rows, const
 const void *gn_aot_output(gn_aot_model *m, const char *name, int64_t *rows)
 {
     const void *out = NULL;
-    if (m->failed) return NULL;
+    if (aot_refuses(m)) return NULL;
     return aot_say(m, output(m, name, rows, &out)) ? NULL : out;
 }

@@ -14,7 +14,8 @@ typedef struct gn_aot_model gn_aot_model;
 int gn_aot_new(const gn_aot_image *image, uint64_t has_features, int threads, uint64_t seed, gn_aot_model **out);
 int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out);
 void gn_aot_free(gn_aot_model *m);
-const char *gn_aot_message(const gn_aot_model *m); /* of the last call that failed; NULL: "out of memory" */
+const char *gn_aot_message(
+    const gn_aot_model *m); /* of the last call that failed; NULL: there was no memory for it, or none was given */
 
 /* What numbers src, dst and row are: GN_I32 or GN_I64. */
 int gn_aot_graph_coo(gn_aot_model *m, gn_elem ends, int64_t nodes, int64_t edges, const void *src, const void *dst);

@@ -234,7 +234,7 @@ static gn_status *load(gn_aot_model *m, const char *origin, const void *bytes, i
 
 int gn_aot_load_weights_memory(gn_aot_model *m, const void *bytes, int64_t n)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     return aot_say(m, load(m, "weights", bytes, n));
 }
 
@@ -242,6 +242,7 @@ static gn_status *load_file(gn_aot_model *m, const char *path)
 {
     void *bytes = NULL;
     struct stat about;
+    if (!path) GN_FAIL(GN_ERR_USAGE, "the path of the weights is NULL");
     FILE *f = fopen(path, "rb"); /* which opens a directory too */
     if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
     gn_status *s = NULL;
@@ -260,6 +261,6 @@ static gn_status *load_file(gn_aot_model *m, const char *path)
 
 int gn_aot_load_weights(gn_aot_model *m, const char *path)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     return aot_say(m, load_file(m, path));
 }

@@ -56,7 +56,7 @@ gn_status *aot_store_new(const gn_aot_image *g, uint64_t seed, aot_store **out)
 
 int gn_aot_reset(gn_aot_model *m, uint64_t seed)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     m->inferred = false;
     return aot_say(m, fill(m->image, &m->store->state, seed));
 }
@@ -68,7 +68,7 @@ static gn_status *find(const gn_aot_model *m, const char *name, const void *data
 {
     const gn_aot_image *g = m->image;
     *out = NULL;
-    for (int k = 0; k < g->n_weights && !*out; k++)
+    for (int k = 0; name && k < g->n_weights && !*out; k++)
         if (!strcmp(g->weights[k].name, name)) *out = &g->weights[k];
     if (!*out) return aot_no_such(m, "weight", name);
     if (elems != (*out)->elems)
@@ -88,7 +88,7 @@ int64_t aot_in_file(const gn_aot_weight *w, int64_t i)
 int gn_aot_weight_get(gn_aot_model *m, const char *name, float *to, int64_t elems)
 {
     const gn_aot_weight *w;
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     gn_status *s = find(m, name, to, elems, &w);
     if (s) return aot_say(m, s);
     const float *from = gn_state_find(&m->store->state, w->state)->data;
@@ -99,7 +99,7 @@ int gn_aot_weight_get(gn_aot_model *m, const char *name, float *to, int64_t elem
 int gn_aot_weight_set(gn_aot_model *m, const char *name, const float *from, int64_t elems)
 {
     const gn_aot_weight *w;
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     gn_status *s = find(m, name, from, elems, &w);
     if (s) return aot_say(m, s);
     float *to = gn_state_find(&m->store->state, w->state)->data;
@@ -148,7 +148,7 @@ static uint64_t digest_data(const gn_state *s, const char *at)
 int64_t gn_aot_state_size(const gn_aot_model *m)
 {
     int64_t bytes = (int64_t)sizeof(head);
-    if (m->failed) return 0;
+    if (aot_refuses(m)) return 0;
     for (int k = 0; k < m->store->state.n; k++) bytes += bytes_of(&m->store->state.tensors[k]);
     return bytes;
 }
@@ -164,7 +164,7 @@ static gn_status *check_room(const gn_aot_model *m, const void *p, int64_t bytes
 
 int gn_aot_state_get(gn_aot_model *m, void *to, int64_t bytes)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     gn_status *e = check_room(m, to, bytes);
     if (e) return aot_say(m, e);
     const gn_state *s = &m->store->state;
@@ -201,6 +201,6 @@ static gn_status *set_state(gn_aot_model *m, const void *from, int64_t bytes)
 
 int gn_aot_state_set(gn_aot_model *m, const void *from, int64_t bytes)
 {
-    if (m->failed) return (int)gn_status_code(m->failed);
+    AOT_USABLE(m);
     return aot_say(m, set_state(m, from, bytes));
 }

@@ -71,7 +71,8 @@ static void head(writer *w)
     gn_buf_printf(w->out, "#ifndef GNNC_%s_H\n#define GNNC_%s_H\n\n", w->capitals, w->capitals);
     add(w, "#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
            "#define @_OK 0\n"
-           "#define @_ERROR_USAGE 2    /* this call: an argument, something that is not bound */\n"
+           "#define @_ERROR_USAGE 2    /* this call: an argument, as a model that is NULL; something that is not bound "
+           "*/\n"
            "#define @_ERROR_DATA 3     /* data, graph or weights do not fit each other or the model */\n"
            "#define @_ERROR_IO 4       /* a file could not be read; the system's words are in the message */\n"
            "#define @_ERROR_CPU 5      /* the processor lacks instructions that the code is made of */\n"
@@ -95,7 +96,8 @@ static void life(writer *w)
            "*/\n"
            "int $_share($_model *with, int threads, $_model **out);\n"
            "void $_free($_model *m); /* NULL is fine */\n"
-           "/* Why the last call that failed did; lives until the next one fails.  NULL: \"out of memory\". */\n"
+           "/* Why the last call that failed did; lives until the next one fails.  NULL: memory ran out, or that was "
+           "given. */\n"
            "const char *$_message(const $_model *m);\n\n");
 }
 

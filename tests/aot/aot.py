@@ -200,7 +200,10 @@ def check_errors(r, here):
                  "input: 2 model Net has no input 'X'; did you mean 'x'?", "address: 2 'x' is bound to no data",
                  "aligned: 2 the data of 'x' is not aligned", "output: 2 nothing was inferred",
                  "weight: 2 model Net has no weight 'convs.0.bia'", "elements: 3 weight 'a.bias' has 7 numbers, not 2",
-                 "state: 2 a state of model Net has ", "rows: 3 eval: 'x' has 59 rows of 11 elements, expected 60 of 11", "infer: 0 ", "no output: 2 model Net has no output 'on'",
+                 "state: 2 a state of model Net has ", "rows: 3 eval: 'x' has 59 rows of 11 elements, expected 60 of 11", "infer: 0 ",
+                 "no model: 2 out of memory, or no model was given", "no name: 2 the input's name is NULL",
+                 "no output's name: 2 the output's name is NULL", "no weight's name: 2 the weight's name is NULL",
+                 "no path: 2 the path of the weights is NULL", "no output: 2 model Net has no output 'on'",
                  "negative threads: 2 a model of -1 threads", "and then: 2 a model of -1 threads"):
         if "\n" + line not in "\n" + said:
             fail(f"expected a line that begins with '{line}':\n{said}")

@@ -350,6 +350,36 @@ static void memory(const char *path)
 
 static void say(const char *what, model *m, int code) { printf("%s: %d %s\n", what, code, code ? M(message)(m) : ""); }
 
+/* Every function that is given a model, given none. */
+static int without_model(void)
+{
+    model *m = NULL;
+    float w[4];
+    int64_t rows;
+    int codes[] = {M(share)(NULL, 1, &m),
+                   M(share)(NULL, 1, NULL),
+                   M(new)(1, 0, NULL),
+                   M(graph_coo)(NULL, data.nodes, data.edges, data.src, data.dst),
+                   M(graph_csr)(NULL, 0, data.src, data.src),
+                   M(graph_coo32)(NULL, 0, 0, NULL, NULL),
+                   M(graph_csr32)(NULL, 0, NULL, NULL),
+                   M(bind_x)(NULL, data.nodes, data.x),
+                   M(infer)(NULL),
+#ifdef TRAINS
+                   M(train_step)(NULL, NULL),
+#endif
+                   M(reset)(NULL, 1),
+                   M(weight_get)(NULL, WEIGHT, w, 4),
+                   M(weight_set)(NULL, WEIGHT, w, 4),
+                   M(load_weights)(NULL, "none"),
+                   M(load_weights_memory)(NULL, w, 4),
+                   M(state_get)(NULL, w, 4),
+                   M(state_set)(NULL, w, 4)};
+    for (size_t k = 0; k < sizeof codes / sizeof *codes; k++)
+        if (codes[k] != codes[0]) return -(int)k;
+    return m || M(output)(NULL, "out", &rows) || M(state_size)(NULL) ? -1 : codes[0];
+}
+
 static void errors(void)
 {
     model *m;
@@ -377,6 +407,11 @@ static void errors(void)
     say("rows", m, M(infer)(m));
     bind(m, 1);
     say("infer", m, M(infer)(m));
+    say("no model", NULL, without_model());
+    say("no name", m, M(bind)(m, NULL, 1, few));
+    say("no output's name", m, M(output)(m, NULL, NULL) ? 0 : 2);
+    say("no weight's name", m, M(weight_get)(m, NULL, few, 4));
+    say("no path", m, M(load_weights)(m, NULL));
     say("no output", m, M(output)(m, "on", NULL) ? 0 : 2);
     M(free)(m);
     code = M(new)(-1, 0, &m);
