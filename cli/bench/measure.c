@@ -1,10 +1,10 @@
 /* measure: one cell, in the process that was started for it. */
+#include "base/outfile.h"
 #include "cli/bench/bench.h"
 #include "cli/device.h"
 #include "cli/session.h"
 #include "driver/tune.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,39 +33,28 @@ static int64_t resident_peak(void)
 
 /* Files ------------------------------------------------------------------------------------------------------------- */
 
-static gn_status *close_file(FILE *f, const char *part, const char *path)
-{
-    bool bad = ferror(f);
-    if (fclose(f) || bad) GN_FAIL(GN_ERR_IO, "%s could not be written: %s", part, strerror(errno));
-    if (rename(part, path)) GN_FAIL(GN_ERR_IO, "%s could not be put in its place: %s", path, strerror(errno));
-    return NULL;
-}
-
 static gn_status *write_measured(const gn_cli *cli, const gn_measured *m)
 {
-    const char *path = cli->opt.cell, *part = gn_arena_printf(cli->arena, "%s.part", path);
-    FILE *f = fopen(part, "we");
-    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", part, strerror(errno));
+    gn_out o;
+    GN_TRY(gn_out_open(&o, cli->opt.cell));
     gn_json j;
-    gn_json_init(&j, f, true);
+    gn_json_init(&j, o.f, true);
     gn_measured_json(&j, NULL, m);
-    return close_file(f, part, path);
+    return gn_out_close(&o, NULL);
 }
 
 static gn_status *write_outputs(const gn_cli *cli, const gn_session *s)
 {
-    const char *path = gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell);
-    const char *part = gn_arena_printf(cli->arena, "%s.part", path);
     gn_result r;
+    gn_out o;
     GN_TRY(gn_session_result(s, &r));
-    FILE *f = fopen(part, "we");
-    gn_status *status = f ? NULL : GN_ERROR(GN_ERR_IO, "%s: %s", part, strerror(errno));
-    for (int64_t k = 0; f && k < r.n_rows * r.row_elems; k++) {
+    gn_status *status = gn_out_open(&o, gn_arena_printf(cli->arena, "%s" GN_BENCH_OUTPUTS, cli->opt.cell));
+    for (int64_t k = 0; !status && k < r.n_rows * r.row_elems; k++) {
         float v = (float)gn_result_at(&r, k);
-        fwrite(&v, sizeof v, 1, f);
+        fwrite(&v, sizeof v, 1, o.f);
     }
     gn_result_free(&r);
-    return status ? status : close_file(f, part, path);
+    return status ? status : gn_out_close(&o, NULL);
 }
 
 /* Measuring --------------------------------------------------------------------------------------------------------- */

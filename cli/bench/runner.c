@@ -3,13 +3,16 @@
 #include "cli/bench/child.h"
 #include "cli/bench/text.h"
 
+#include "base/outfile.h"
 #include "driver/compile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,15 +49,12 @@ static gn_status *make_folder(const char *path)
 
 static gn_status *keep_cell(const runner *r, const gn_cell *c)
 {
-    const char *path = path_of(r, c, ".json"), *part = path_of(r, c, ".json.part");
-    FILE *f = fopen(part, "we");
-    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", part, strerror(errno));
+    gn_out o;
+    GN_TRY(gn_out_open(&o, path_of(r, c, ".json")));
     gn_json j;
-    gn_json_init(&j, f, true);
+    gn_json_init(&j, o.f, true);
     gn_cell_json(&j, c);
-    bool bad = ferror(f);
-    if (fclose(f) || bad || rename(part, path)) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
-    return NULL;
+    return gn_out_close(&o, NULL);
 }
 
 /* Starting a cell --------------------------------------------------------------------------------------------------- */
@@ -395,21 +395,42 @@ static gn_status *run_open(runner *r, gn_cell *c)
     return NULL;
 }
 
-gn_status *gn_bench_run(gn_bench *b, bool resume, const volatile sig_atomic_t *stop)
+/* Two at once in a folder would take each other's caches away, and time each other. The lock goes with the process, however
+ * that ends; where the file system has no locks nobody is kept away. */
+static gn_status *lock_folder(const char *path, int *fd)
 {
-    runner r = {.b = b, .stop = stop, .terminal = !b->cli->opt.quiet && isatty(STDERR_FILENO)};
-    GN_TRY(make_folder(b->out));
-    GN_TRY(make_folder(gn_arena_printf(b->arena, "%s/cells", b->out)));
-    if (resume) GN_TRY(take_over(&r));
-    for (int k = 0; k < b->n_cells; k++) r.todo += b->cells[k].end == GN_CELL_OPEN;
+    *fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*fd < 0) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
+    if (!flock(*fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK) return NULL;
+    close(*fd);
+    GN_FAIL(GN_ERR_USAGE, "another gnnc bench is at work in %s: -o names another folder", path);
+}
+
+static gn_status *run_cells(runner *r, bool resume)
+{
+    gn_bench *b = r->b;
+    if (resume) GN_TRY(take_over(r));
+    for (int k = 0; k < b->n_cells; k++) r->todo += b->cells[k].end == GN_CELL_OPEN;
     for (int k = 0; k < b->n_cells; k++) {
-        gn_cell *base = baseline_of(&r, &b->cells[k]);
-        if (base) GN_TRY(run_open(&r, base));
-        GN_TRY(run_open(&r, &b->cells[k]));
+        gn_cell *base = baseline_of(r, &b->cells[k]);
+        if (base) GN_TRY(run_open(r, base));
+        GN_TRY(run_open(r, &b->cells[k]));
     }
     gn_bench_compare(b);
     for (int k = 0; k < b->n_cells; k++) b->partial = b->partial || b->cells[k].end == GN_CELL_OPEN;
-    for (int k = 0; k < b->n_cells && !b->partial; k++) remove(path_of(&r, &b->cells[k], GN_BENCH_OUTPUTS));
-    if (r.terminal) fputs("\r\033[K", stderr);
+    for (int k = 0; k < b->n_cells && !b->partial; k++) remove(path_of(r, &b->cells[k], GN_BENCH_OUTPUTS));
+    if (r->terminal) fputs("\r\033[K", stderr);
     return NULL;
+}
+
+gn_status *gn_bench_run(gn_bench *b, bool resume, const volatile sig_atomic_t *stop)
+{
+    runner r = {.b = b, .stop = stop, .terminal = !b->cli->opt.quiet && isatty(STDERR_FILENO)};
+    int lock;
+    GN_TRY(make_folder(b->out));
+    GN_TRY(make_folder(gn_arena_printf(b->arena, "%s/cells", b->out)));
+    GN_TRY(lock_folder(b->out, &lock));
+    gn_status *s = run_cells(&r, resume);
+    close(lock);
+    return s;
 }

@@ -273,6 +273,7 @@ if os.path.exists("/proc/self/task"):
     out = r.path("interrupted")
     p = start(out)
     cell = wait_for_cell(p, 1)
+    r.fails(2, f"another gnnc bench is at work in {out}", "bench", GCN, "-o", out, "--resume", "--modes", "eager", "--threads", "1", *QUICK)
     p.send_signal(signal.SIGINT)
     said = p.communicate(timeout=300)[1].decode()
     rows = cells(out)
