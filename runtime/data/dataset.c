@@ -59,6 +59,8 @@ void gn_dataset_drop_edges(gn_dataset *d, bool features)
     for (size_t k = 0; k < sizeof gone / sizeof *gone; k++) free(gone[k]);
     d->src = d->dst = NULL;
     d->edge_weight = d->edge_attr = NULL;
+    for (int k = 0; k < d->n_more; k++)
+        if (d->more[k].on_edges) gn_data_array_drop(&d->more[k]);
     if (!features) return;
     gn_csr_free(d->x_csr);
     d->x_csr = NULL;

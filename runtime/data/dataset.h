@@ -23,9 +23,10 @@ typedef struct gn_data_array {
     char *name;
     int rank;
     int64_t dim[8];
-    float *data;  /* NULL: these are no numbers, or they were given back */
-    bool taken;   /* a model's input: set by who binds it */
-    bool on_rows; /* taken: it has a row for each node, which gn_dataset_renumber moves */
+    float *data;   /* NULL: these are no numbers, or they were given back */
+    bool taken;    /* a model's input: set by who binds it */
+    bool on_nodes; /* taken: it has a row for each node, which gn_dataset_renumber moves */
+    bool on_edges; /* taken: a row for each edge, in the order of src and dst */
 } gn_data_array;
 
 typedef struct gn_dataset {
@@ -35,6 +36,7 @@ typedef struct gn_dataset {
     float *edge_weight; /* [n_edges] or NULL */
     float *edge_attr;   /* [n_edges, edge_dim] or NULL */
     int64_t edge_dim;
+    bool edges_remade; /* edges are others than in the file: reversed ones came in, repeats or loops went */
 
     /* Node features [n_nodes, n_features]: exactly one of the two is set when n_features > 0.
      * A reader whose source is sparse gives CSR and never densifies. */

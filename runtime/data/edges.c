@@ -60,6 +60,7 @@ void gn_edges_remove_loops(gn_edges *e)
         if (e->weight) e->weight[n] = e->weight[i];
         n++;
     }
+    e->remade |= n != e->n;
     e->n = n;
 }
 
@@ -120,6 +121,7 @@ gn_status *gn_sort_keys(uint64_t *key, float *load, int64_t n)
 
 gn_status *gn_edges_coalesce(gn_edges *e, bool by_dst)
 {
+    e->remade = true;
     uint64_t *key;
     int64_t *major = by_dst ? e->dst : e->src, *minor = by_dst ? e->src : e->dst;
     uint64_t ends = 0;
@@ -162,7 +164,12 @@ gn_status *gn_edges_to_undirected(gn_edges *e)
 
 void gn_edges_take(gn_edges *e, gn_dataset *d)
 {
-    *e = (gn_edges){.n = d->n_edges, .cap = d->n_edges, .src = d->src, .dst = d->dst, .weight = d->edge_weight};
+    *e = (gn_edges){.n = d->n_edges,
+                    .cap = d->n_edges,
+                    .src = d->src,
+                    .dst = d->dst,
+                    .weight = d->edge_weight,
+                    .remade = d->edges_remade};
     d->n_edges = 0;
     d->src = d->dst = NULL;
     d->edge_weight = NULL;
@@ -174,5 +181,6 @@ void gn_edges_give(gn_edges *e, gn_dataset *d)
     d->src = e->src;
     d->dst = e->dst;
     d->edge_weight = e->weight;
+    d->edges_remade = e->remade;
     *e = (gn_edges){0};
 }

@@ -11,6 +11,7 @@ typedef struct gn_edges {
     int64_t n, cap;
     int64_t *src, *dst;
     float *weight; /* NULL, or as long as src */
+    bool remade;   /* others than came: some were added, merged or dropped, so rows of edges elsewhere are not theirs */
 } gn_edges;
 
 GN_NODISCARD gn_status *gn_edges_reserve(gn_edges *e, int64_t cap, bool weighted);

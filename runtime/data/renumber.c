@@ -54,7 +54,7 @@ gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to)
     for (int k = 0; k < d->n_more; k++) {
         int64_t cols = 1;
         for (int i = 1; i < d->more[k].rank; i++) cols *= d->more[k].dim[i];
-        if (d->more[k].on_rows) MOVE(more[k].data, cols);
+        if (d->more[k].on_nodes) MOVE(more[k].data, cols);
     }
     return move_csr(d, to);
 }

@@ -2,6 +2,7 @@
 #include "driver/session_impl.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool gn_program_reads(const gir_program *p, const char *name)
@@ -28,16 +29,21 @@ static const char *shape_text(gn_arena *a, int rank, const int64_t *dim)
     return b.p;
 }
 
-/* What an array for an input has to be: a row for each node, where the input has one. */
-static int wanted_shape(const gn_session *s, const gir_type *t, int64_t *dim)
+static bool is_on(const gir_program *p, const gir_type *t, gir_space_kind kind)
+{
+    return t->space && p->spaces.p[t->space].kind == kind;
+}
+
+/* What an array for an input has to be: a row for each node or edge, where the input has one. */
+static int wanted_shape(const gn_session *s, const gir_program *p, const gir_type *t, int64_t *dim)
 {
     int rank = 0;
-    if (t->space) dim[rank++] = s->data->n_nodes;
+    if (t->space) dim[rank++] = is_on(p, t, GIR_EDGE) ? s->data->n_edges : s->data->n_nodes;
     for (int d = 0; d < t->rank; d++) dim[rank++] = t->dim[d];
     return rank;
 }
 
-/* One number a node may be [nodes] or [nodes, 1]. */
+/* One number a row may be [rows] or [rows, 1]. */
 static bool same_shape(const gn_data_array *a, int rank, const int64_t *dim)
 {
     int have = a->rank, want = rank;
@@ -48,10 +54,16 @@ static bool same_shape(const gn_data_array *a, int rank, const int64_t *dim)
 
 static const char *origin(const gn_session *s) { return s->opt.data.path ? s->opt.data.path : "the built-in graph"; }
 
-static gn_status *check_array(const gn_session *s, const gn_data_array *a, const gir_type *t)
+static gn_status *check_array(const gn_session *s, const gn_data_array *a, const gir_program *p, const gir_type *t)
 {
     int64_t want[1 + GIR_MAX_RANK], count = 1;
-    int rank = wanted_shape(s, t, want);
+    int rank = wanted_shape(s, p, t, want);
+    if (is_on(p, t, GIR_EDGE) && s->data->edges_remade)
+        GN_FAIL(
+            GN_ERR_DATA,
+            "%s: %s: the model declares a value of edges, and edges are not those of the file any more: reversed ones "
+            "were added, or some were merged or dropped; --undirected off leaves them as they are stored",
+            origin(s), a->name);
     if (!a->data)
         GN_FAIL(GN_ERR_DATA, "%s: %s: expected numbers: the model declares an input of this name", origin(s), a->name);
     if (!same_shape(a, rank, want))
@@ -79,9 +91,10 @@ static gn_status *take(gn_session *s, const gir_program *p)
         if (n->op != GIR_INPUT || of_the_format(n->attr.name)) continue;
         gn_data_array *a = find(s, n->attr.name);
         if (!a || a->taken) continue;
-        GN_TRY(check_array(s, a, &n->type));
+        GN_TRY(check_array(s, a, p, &n->type));
         a->taken = true;
-        a->on_rows = n->type.space != 0;
+        a->on_nodes = is_on(p, &n->type, GIR_NODE);
+        a->on_edges = is_on(p, &n->type, GIR_EDGE);
     }
     return NULL;
 }
@@ -96,15 +109,46 @@ gn_status *gn_session_take_inputs(gn_session *s)
     return NULL;
 }
 
+static int64_t row_elems(const gn_data_array *a)
+{
+    int64_t elems = 1;
+    for (int d = a->on_nodes || a->on_edges; d < a->rank; d++) elems *= a->dim[d];
+    return elems;
+}
+
+gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t dim, float **to)
+{
+    *to = NULL;
+    if (!from) return NULL;
+    *to = malloc((size_t)(s->data->n_edges * dim + 1) * sizeof(float));
+    if (!*to) GN_FAIL(GN_ERR_NOMEM, "edge data takes %lld bytes", (long long)(s->data->n_edges * dim * 4));
+    gn_graph_edges_in(s->graph, dim * (int64_t)sizeof(float), from, *to);
+    return NULL;
+}
+
+gn_status *gn_session_sort_inputs(gn_session *s)
+{
+    s->edge_input = GN_NEW_N(s->arena, float *, s->data->n_more + 1);
+    for (int k = 0; k < s->data->n_more; k++) {
+        const gn_data_array *a = &s->data->more[k];
+        if (a->on_edges) GN_TRY(gn_session_edge_rows(s, a->data, row_elems(a), &s->edge_input[k]));
+    }
+    return NULL;
+}
+
+void gn_session_free_inputs(gn_session *s)
+{
+    for (int k = 0; s->edge_input && k < s->data->n_more; k++) free(s->edge_input[k]);
+}
+
 int gn_session_bind_inputs(const gn_session *s, gn_binding *to)
 {
     int n = 0;
     for (int k = 0; k < s->data->n_more; k++) {
         const gn_data_array *a = &s->data->more[k];
         if (!a->taken) continue;
-        int64_t elems = 1, rows = a->on_rows ? s->data->n_nodes : 1;
-        for (int d = a->on_rows; d < a->rank; d++) elems *= a->dim[d];
-        to[n++] = (gn_binding){a->name, GN_F32, rows, elems, a->data};
+        int64_t rows = a->on_nodes ? s->data->n_nodes : a->on_edges ? s->data->n_edges : 1;
+        to[n++] = (gn_binding){a->name, GN_F32, rows, row_elems(a), a->on_edges ? s->edge_input[k] : a->data};
     }
     return n;
 }
@@ -118,7 +162,7 @@ gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u)
             if (n->op != GIR_INPUT || of_the_format(n->attr.name) || find(s, n->attr.name)) continue;
             if (!gn_unit_reads(u, GN_SLOT_INPUT, n->attr.name)) continue;
             int64_t want[1 + GIR_MAX_RANK];
-            int rank = wanted_shape(s, &n->type, want);
+            int rank = wanted_shape(s, programs[k], &n->type, want);
             GN_FAIL(GN_ERR_DATA,
                     "model %s reads an input `%s`, of which %s has nothing: a .npz may have an array of this name, %s",
                     s->model->name, n->attr.name, origin(s), shape_text(s->arena, rank, want));

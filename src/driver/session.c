@@ -196,16 +196,6 @@ static gn_status *make_features(gn_session *s, const gn_unit *u)
     return status;
 }
 
-static gn_status *edge_rows(gn_session *s, const float *from, int64_t dim, float **to)
-{
-    *to = NULL;
-    if (!from) return NULL;
-    *to = malloc((size_t)(s->data->n_edges * dim + 1) * sizeof(float));
-    if (!*to) GN_FAIL(GN_ERR_NOMEM, "edge data takes %lld bytes", (long long)(s->data->n_edges * dim * 4));
-    gn_graph_edges_in(s->graph, dim * (int64_t)sizeof(float), from, *to);
-    return NULL;
-}
-
 gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like)
 {
     enum { DATA = 8 };
@@ -281,8 +271,9 @@ static gn_status *bind_all(gn_session *s)
 {
     int threads = s->opt.threads > 0 ? s->opt.threads : gn_cores();
     GN_TRY(gn_pool_new(threads, &s->pool));
-    GN_TRY(edge_rows(s, s->data->edge_weight, 1, &s->edge_weight));
-    GN_TRY(edge_rows(s, s->data->edge_attr, s->data->edge_dim, &s->edge_attr));
+    GN_TRY(gn_session_edge_rows(s, s->data->edge_weight, 1, &s->edge_weight));
+    GN_TRY(gn_session_edge_rows(s, s->data->edge_attr, s->data->edge_dim, &s->edge_attr));
+    GN_TRY(gn_session_sort_inputs(s));
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
     GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval));
     GN_TRY(bind_unit(s, GN_UNIT_STEP, &s->build.step));
@@ -373,6 +364,7 @@ void gn_session_free(gn_session *s)
     free(s->x_dense);
     free(s->edge_weight);
     free(s->edge_attr);
+    gn_session_free_inputs(s);
     gn_dataset_free(s->data);
 }
 

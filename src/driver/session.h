@@ -62,6 +62,7 @@ typedef struct gn_session {
     gn_guards guards; /* what its programs are compiled for */
     gn_graph *graph, *x_pattern;
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
+    float **edge_input; /* [data->n_more] the same of inputs on edges that the model declares; NULL: of nothing */
     gn_state state;
     gn_pool *pool;
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */

@@ -20,6 +20,11 @@ bool gn_program_reads(const gir_program *p, const char *name); /* an input; NULL
 /* inputs.c: the data's arrays that programs declare as inputs, checked; the others' numbers are given back.  Before nodes are
  * reordered.  GN_ERR_DATA: an array of another shape. */
 GN_NODISCARD gn_status *gn_session_take_inputs(gn_session *s);
+/* A value of edges, [edges, dim], in the graph's order; *to is the caller's.  NULL of NULL. */
+GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t dim, float **to);
+/* Those of inputs that were taken, once nodes have their order; and their end. */
+GN_NODISCARD gn_status *gn_session_sort_inputs(gn_session *s);
+void gn_session_free_inputs(gn_session *s);                      /* before its data */
 int gn_session_bind_inputs(const gn_session *s, gn_binding *to); /* at most data->n_more; how many */
 /* GN_ERR_DATA: the unit reads an input that the data has no array of. */
 GN_NODISCARD gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u);

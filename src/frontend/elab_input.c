@@ -86,7 +86,7 @@ const char *el_data_name(const ast_formal *f, bool only)
 {
     if (f->type.is_graph) return "g";
     if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, "x") == 0)) return "x";
-    return f->type.space == SPACE_EDGE ? "attr" : NULL;
+    return f->type.space == SPACE_EDGE && (only || strcmp(f->name.text, "attr") == 0) ? "attr" : NULL;
 }
 
 bool el_left_out(const elab *E, const ast_formal *f)
@@ -108,6 +108,8 @@ value el_model_input(elab *E, const ast_formal *f, bool only)
     int64_t dim[GIR_MAX_RANK];
     el_locate(E, at);
     if (!el_dims(E, &f->type, dim, NULL)) return POISON;
-    gir_space_id space = f->type.space == SPACE_NODE ? E->node : 0;
+    gir_space_id space = f->type.space == SPACE_NODE   ? E->node
+                         : f->type.space == SPACE_EDGE ? gir_type_of(E->prog, E->graph->id)->edge
+                                                       : 0;
     return leaf(E, f->name.text, GN_F32, space, (int)f->type.dims.n, dim);
 }

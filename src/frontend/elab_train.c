@@ -33,7 +33,10 @@ static void push_train_frame(elab *E, const train_plan *t)
         const ast_item *item = &d->items.p[i];
         if (item->a) continue;
         ast_formal formal = {.name = item->name, .type = item->type};
-        el_bind(E, f, item->name.text, el_model_input(E, &formal, false));
+        value v = el_model_input(E, &formal, false);
+        const char *what = gn_arena_printf(E->arena, "the input `%s`", item->name.text);
+        if (el_data_name(&formal, false)) el_match(E, &item->type, &v, what, f, item->type.span, NULL);
+        el_bind(E, f, item->name.text, v);
     }
 }
 

@@ -488,6 +488,22 @@ START_TEST(own_inputs)
 }
 END_TEST
 
+/* The only input of edges is attr; of several the one of that name is, and a train block's are what they are called. */
+START_TEST(own_inputs_of_edges)
+{
+    static const char text[] = "model M() (g: graph, x: node[F], %s: edge[D]%s) -> edge[D] { return %s }\n"
+                               "train M {\n  input w: edge\n  loss = mse(sum(M(g, x, %s), axis = -1), w)\n}\n";
+    const gn_data_shape shape = {.n_features = 6, .edge_dim = 3};
+    gn_model *m = frontend_model(&arena, gn_arena_printf(&arena, text, "e", "", "e", "attr"), &shape, 0, NULL);
+    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "g.attr") && !gir_leaf_by_name(m->eval, GIR_INPUT, "e"));
+    ck_assert_uint_ne(gir_leaf_by_name(m->loss, GIR_INPUT, "w"), 0);
+    ck_assert_int_eq(gir_type_of(m->loss, gir_leaf_by_name(m->loss, GIR_INPUT, "w"))->rank, 0);
+    m = frontend_model(&arena, gn_arena_printf(&arena, text, "attr", ", z: edge", "attr * unsqueeze(z, -1)", "attr, w"),
+                       &shape, 0, NULL);
+    ck_assert(gir_leaf_by_name(m->eval, GIR_INPUT, "g.attr") && gir_leaf_by_name(m->eval, GIR_INPUT, "z"));
+}
+END_TEST
+
 /* Losses over edges, a network of their values, and a string of -D written as in the language or bare. */
 START_TEST(values_of_edges)
 {
@@ -550,6 +566,7 @@ int main(void)
     tcase_add_test(t, train_by_default);
     tcase_add_test(t, train_by_default_on_own_inputs);
     tcase_add_test(t, own_inputs);
+    tcase_add_test(t, own_inputs_of_edges);
     tcase_add_test(t, values_of_edges);
     tcase_add_test(t, values_know_their_lines);
     tcase_add_test(t, defaults_are_reported);

@@ -79,6 +79,46 @@ for z in (None, ("i", (N, 1), list(range(N)))):
     got = files.read_npz(r.path("more.out.npz"))["out"][2]
     assert max(abs(a - b) for a, b in zip(got, want)) < 1e-4, (z, got[:8], want[:8])
 
+# Values of edges: what a train block declares is what it learns, and not the features of edges; of two inputs of a model each has its own.
+EDGE = """model E() (g: graph, x: node[F], attr: edge[D], scale: edge) -> edge {
+  a = Linear(1)
+  b = Linear(1)
+  y = b(x)
+  return scale * sum(a(attr) + edge(u -> v in g: y[u] - y[v]), axis = -1)
+}
+train E {
+  input scale: edge
+  input wish: edge
+  loss = mse(E(g, x, attr, scale), wish)
+  optimizer = adam(lr = 0.05)
+  epochs = 600
+}
+"""
+edge = r.write("edge.gnn", EDGE)
+E = len(ring)
+ATTR = [float((k * 5) % 7) / 7 for k in range(2 * E)]
+SCALE = [1.0 + k % 3 for k in range(E)]
+WISH = [SCALE[k] * (2 * ATTR[2 * k] - ATTR[2 * k + 1] + X[2][4 * u] - X[2][4 * v] + 0.5) for k, (u, v) in enumerate(ring)]
+values = {"edge_index": EDGES, "x": X, "edge_attr": ("f", (E, 2), ATTR), "scale": ("f", (E,), SCALE), "wish": ("f", (E, 1), WISH)}
+data = npz("edges.npz", values)
+for how in ("none", "degree"):
+    out = r.works("train", edge, "--data", data, "-q", "--reorder", how, "--predictions", r.path("edge.npz"))
+    assert float(out.split("loss ")[1].split("\n")[0]) < 1e-3, out
+    got = files.read_npz(r.path("edge.npz"))["out"]
+    assert got[1] == (E,) and max(abs(a - b) for a, b in zip(got[2], WISH)) < 0.2, (how, got[2][:9], WISH[:9])
+text = said("train", edge, "--data", data, "--epochs", 1)
+assert "warning" not in text and ", scale, wish\n" in text, text
+bad = npz("bad.npz", {**values, "wish": ("f", (N,), WISH[:N])})
+r.fails(3, f"wish: shape [{N}]: expected [{E}], as the model declares it", "train", edge, "--data", bad)
+r.fails(3, f"reads an input `wish`", "train", edge, "--data", npz("bad.npz", {**values, "wish": None}))
+one = r.write("one.gnn", "model O() (g: graph, x: node[F]) -> edge { return edge(u -> v in g: x[u][0]) }\n"
+              "train O { input wish: edge; loss = mse(O(g, x), wish) }\n")
+bare = npz("bare.npz", {k: values[k] for k in ("edge_index", "x", "wish")})
+r.fails(3, "wish: the model declares a value of edges, and edges are not those of the file",
+        "explain", one, "--data", bare, "--undirected", "on")
+narrow = r.write("narrow.gnn", REG.replace("input target", "input x: node[3]\n  input target"))
+r.fails(1, "the input `x` is `node[3]`, this is node[4]", "train", narrow, "--data", own)
+
 # Norms of values of edges, in an MLP too: where each node has one edge out and one in, those of the edges are those of their sources.
 NORM = """model M(on = "nodes") (g: graph, x: node[F]) -> node[C] {
   l = Linear(F)
