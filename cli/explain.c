@@ -453,7 +453,8 @@ const gn_command gn_command_explain = {
         "bound takes gathers to be spread evenly over what they read from.  A function (an exponential, a\n"
         "division) counts as 8 operations, a random number as 20: less than they take.\n"
         "With --device cuda the same of the kernels for a GPU, and how each is launched, the registers and shared\n"
-        "memory it takes and what it spills, which needs NVRTC; times where there is a GPU, and no bounds.\n",
+        "memory it takes and what it spills, which needs NVRTC; times where there is a GPU, and\n"
+        "the bytes a second of each kernel beside those of copies there, instead of bounds.\n",
     .examples = "  gnnc explain samples/gcn.gnn --data cora --threads 1\n"
                 "  gnnc explain samples/gat.gnn --data cora --what eval\n"
                 "  gnnc explain samples/gcn.gnn --without fuse          what fusion is worth\n"

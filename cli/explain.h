@@ -23,6 +23,7 @@ typedef struct gn_cli_gpu {
     int arch;                     /* 90: sm_90 */
     const char *name;             /* of the device; NULL: there is none, and nothing is timed */
     const char *why;              /* there is none */
+    double copies;                /* GB/s of its memory, read and written by copies; 0: not known */
     gn_cli_facts *launch, *whole; /* gn_cli_cuda_facts */
 } gn_cli_gpu;
 

@@ -35,7 +35,7 @@ gn_status *gn_cli_explain_where(gn_cli *cli, gn_cli_gpu *out, bool *gpu)
     if (!cli->target) return NULL;
     out->arch = cli->target->arch;
     out->name = gn_cuda_device_about(cli->target->device)->name;
-    return NULL;
+    return gn_cuda_copy_rate(cli->target->device, &out->copies);
 }
 
 gn_status *gn_cli_explain_facts(const gn_cli *cli, const gn_session *s, const gn_compiled *code, gn_cli_gpu *out)
@@ -65,7 +65,14 @@ void gn_cli_explain_gpu_head(gn_arena *a, const gn_session *s, const gn_unit_rep
 {
     printf("for %s%ssm_%d\n", g->name ? g->name : "", g->name ? ", " : "", g->arch);
     if (!g->name) gn_cli_print_words("not timed", gn_arena_printf(a, "no device: %s", g->why));
-    gn_cli_print_words("no bounds", "what a GPU's memory and arithmetic allow is not measured");
+    if (g->copies > 0)
+        gn_cli_print_words("copies", gn_arena_printf(a,
+                                                     "move %.1f GB/s, read and written, of which `of copies` is the "
+                                                     "share that a kernel moves: what it gathers, repeats counted, and "
+                                                     "all else once",
+                                                     g->copies));
+    else
+        gn_cli_print_words("no bounds", "what a GPU's memory and arithmetic allow is not measured");
     if (u->code->whole_why) gn_cli_print_words("runs", u->code->whole_why);
     if (g->whole)
         gn_cli_print_words("the kernel", gn_arena_printf(a, "%d threads a block, %s", g->whole->geometry.threads,
@@ -80,21 +87,30 @@ static int64_t blocks_of(const gn_unit_report *u, const gn_cli_gpu *g, int k)
     return each > 0 ? trips / each + (trips % each != 0) : 0;
 }
 
+/* Of what was timed: GB/s, and which share of what copies move. */
+static const char *rate(gn_arena *a, const gn_kernel_report *r, const gn_cli_gpu *g)
+{
+    if (g->copies <= 0) return "";
+    return isnan(r->gbytes) ? gn_arena_printf(a, " %7s %9s", "-", "-")
+                            : gn_arena_printf(a, " %7.1f %7.0f %%", r->gbytes, 100 * r->gbytes / g->copies);
+}
+
 void gn_cli_explain_gpu_table(gn_arena *a, const gn_unit_report *u, const gn_cli_gpu *g)
 {
-    printf("\n %3s %-13s %-17s %9s %9s %9s %9s %9s %7s %7s %5s %7s\n", "", "kernel", "begins at", "us", "moved",
-           "gathered", "flops", "functions", "blocks", "threads", "regs", "shared");
+    printf("\n %3s %-13s %-17s %9s %9s %9s %9s %9s %7s %7s %5s %7s%s\n", "", "kernel", "begins at", "us", "moved",
+           "gathered", "flops", "functions", "blocks", "threads", "regs", "shared",
+           g->copies > 0 ? "    GB/s of copies" : "");
     for (int k = 0; k < u->n; k++) {
         const gn_kernel_report *r = &u->kernels[k];
         const gn_cli_facts *f = &g->launch[k];
         char regs[16], us[32];
         snprintf(us, sizeof us, isnan(r->us) ? "-" : "%.2f", r->us);
         snprintf(regs, sizeof regs, f->usage.registers && !g->whole ? "%d" : "-", f->usage.registers);
-        printf(" %3d %-13.13s %-17.17s %9s %9s %9s %9s %9s %7lld %7d %5s %7s\n", k, gn_cli_kernel_name(u, k),
+        printf(" %3d %-13.13s %-17.17s %9s %9s %9s %9s %9s %7lld %7d %5s %7s%s\n", k, gn_cli_kernel_name(u, k),
                gn_cli_kernel_place(a, u, k), us, gn_cli_amount(a, r->cost.moved, "B"),
                gn_cli_amount(a, r->cost.gathered, "B"), gn_cli_amount(a, r->cost.flops, ""),
                gn_cli_amount(a, r->cost.functions + r->cost.draws, ""), (long long)blocks_of(u, g, k),
-               f->geometry.threads, regs, gn_cli_amount(a, (double)f->geometry.shared_bytes, "B"));
+               f->geometry.threads, regs, gn_cli_amount(a, (double)f->geometry.shared_bytes, "B"), rate(a, r, g));
     }
     if (g->name) printf(" %3s %-31s %9.2f  least of %lld runs\n", "", "all", u->us, (long long)u->runs);
 }
@@ -138,6 +154,7 @@ void gn_cli_explain_gpu_json(gn_json *j, const gn_unit_report *u, const gn_cli_g
     gn_json_int(j, "arch", g->arch);
     gn_json_string(j, "name", g->name);
     gn_json_string(j, "not_timed", g->name ? NULL : g->why);
+    gn_json_double(j, "copies_gbytes", g->copies > 0 ? g->copies : NAN);
     gn_json_string(j, "runs", u->code->whole_why);
     gn_json_bool(j, "one_kernel", g->whole != NULL);
     if (g->whole) {
@@ -151,6 +168,9 @@ void gn_cli_explain_gpu_kernel_json(gn_json *j, const gn_unit_report *u, const g
 {
     const gn_cli_facts *f = &g->launch[k];
     const low_launch *l = &u->code->low->launches.p[k];
+    const gn_kernel_report *r = &u->kernels[k];
+    gn_json_double(j, "gbytes", r->gbytes);
+    gn_json_double(j, "of_copies", g->copies > 0 ? r->gbytes / g->copies : NAN);
     if (!l->kernel) return; /* a copy */
     gn_json_int(j, "threads_an_iteration", f->geometry.group);
     gn_json_int(j, "iterations_a_block", f->geometry.per_block);

@@ -208,6 +208,15 @@ void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p)
     (void)d->driver->cuCtxPopCurrent_v2(&context);
 }
 
+gn_status *gn_cuda_room(gn_cuda_device *d, int64_t *bytes)
+{
+    size_t available = 0, total = 0;
+    GN_TRY(enter(d));
+    int result = d->driver->cuMemGetInfo_v2(&available, &total);
+    *bytes = (int64_t)available;
+    return leave(d, result, "asking how much memory is free");
+}
+
 /* The next stage, when the copy that used it is over. */
 static int take_stage(gn_cuda_device *d, stage **out)
 {

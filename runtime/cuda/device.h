@@ -39,7 +39,8 @@ GN_NODISCARD gn_status *gn_cuda_device_leave(gn_cuda_device *d);
 
 /* `bytes` aligned to 256; at least one can be touched.  GN_ERR_NOMEM: what takes how much, and how much is free. */
 GN_NODISCARD gn_status *gn_cuda_alloc(gn_cuda_device *d, int64_t bytes, const char *what, gn_device_ptr *out);
-void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p); /* 0 is fine; waits for work that uses it */
+void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p);                   /* 0 is fine; waits for work that uses it */
+GN_NODISCARD gn_status *gn_cuda_room(gn_cuda_device *d, int64_t *bytes); /* that are free now */
 
 /* In the stream's order.  upload: `from` may be changed when the call returns.  download: waits. */
 GN_NODISCARD gn_status *gn_cuda_upload(gn_cuda_device *d, gn_device_ptr to, const void *from, int64_t bytes);
@@ -85,5 +86,8 @@ void gn_cuda_graph_free(gn_cuda_graph *g); /* NULL is fine */
  * with their number, 0 or 1. */
 GN_NODISCARD gn_status *gn_cuda_mark(gn_cuda_device *d, int number);
 GN_NODISCARD gn_status *gn_cuda_between(gn_cuda_device *d, float *ms);
+/* GB/s of the device's memory, as many read as written, by the fastest of some copies of what no cache holds; 0: there is no room
+ * for such.  Waits for what is on the stream. */
+GN_NODISCARD gn_status *gn_cuda_copy_rate(gn_cuda_device *d, double *gbytes);
 
 #endif

@@ -72,6 +72,7 @@ gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_unit *u, cons
         r->name = u->code->artifact->launches[k].name;
         r->region = u->code->low->launches.p[k].kernel ? u->code->low->launches.p[k].region : -1;
         count(a, u->instance, u->code, k, r);
+        r->gbytes = r->us > 0 ? (r->cost.gathered + r->cost.work_set) / r->us * 1e-3 : NAN;
         r->by = GN_BY_NOTHING;
         if (c) bound(r, c);
         out->us += r->us;

@@ -15,6 +15,7 @@ typedef struct gn_kernel_report {
     int region;      /* -1: a copy */
     double us;       /* least of the runs; NaN: it was not run */
     double bound_us; /* the least that the ceilings allow; 0: they are not known */
+    double gbytes; /* GB/s: what was gathered, repeats counted, and all else once, in that time; NaN: it was not run */
     double memory_us, gather_us, flops_us, functions_us;
     gn_bound_by by;
     gn_cost cost;

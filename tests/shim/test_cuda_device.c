@@ -158,6 +158,42 @@ START_TEST(too_much)
 }
 END_TEST
 
+/* Two buffers of an eighth of what is free, copied four times between two marks, which the fake driver has a millisecond apart;
+ * where there is no room for what no cache would hold it is not known. */
+START_TEST(copy_rate)
+{
+    static const int64_t megabytes[] = {1024, 128, 127};
+    gn_cuda_device *d;
+    for (int k = 0; k < 3; k++) {
+        double gbytes = -1;
+        if (!real) set_devices(1, (unsigned long long)megabytes[k] << 20);
+        succeeds(gn_cuda_device_open(driver, 0, &d));
+        succeeds(gn_cuda_copy_rate(d, &gbytes));
+        if (real)
+            ck_assert_double_gt(gbytes, 1);
+        else
+            ck_assert_double_eq_tol(gbytes, k < 2 ? 2e-6 * 4 * (double)(megabytes[k] << 17) : 0, 1e-9);
+        gn_cuda_device_close(d);
+    }
+}
+END_TEST
+
+START_TEST(no_copy_rate)
+{
+    static const char *const functions[] = {"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuEventRecord", "cuMemcpyDtoDAsync_v2",
+                                            "cuEventElapsedTime"};
+    gn_cuda_device *d;
+    double gbytes;
+    set_devices(1, 128 << 20);
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    int before = alive();
+    order(functions[_i], _i ? 2 : 1, 1);
+    fails(gn_cuda_copy_rate(d, &gbytes), GN_ERR_BACKEND, "CUDA_ERROR");
+    ck_assert_int_eq(alive(), before);
+    gn_cuda_device_close(d);
+}
+END_TEST
+
 /* Recording --------------------------------------------------------------------------------------------------------- */
 
 static gn_status *fill(gn_cuda_device *d, gn_device_ptr p, int byte, int64_t n)
@@ -392,6 +428,7 @@ int main(void)
         tcase_add_checked_fixture(t, setup_real, leave);
         tcase_add_test(t, round_trip);
         tcase_add_test(t, replay);
+        tcase_add_test(t, copy_rate);
         return RUN_CASES("cuda_device", t, misuse);
     }
     tcase_add_checked_fixture(t, setup, teardown);
@@ -399,6 +436,8 @@ int main(void)
     tcase_add_test(t, devices);
     tcase_add_test(t, round_trip);
     tcase_add_test(t, too_much);
+    tcase_add_test(t, copy_rate);
+    tcase_add_loop_test(t, no_copy_rate, 0, 5);
     tcase_add_test(t, replay);
     tcase_add_test(t, every_error);
     tcase_add_test(t, endless);

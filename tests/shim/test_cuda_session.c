@@ -270,6 +270,8 @@ START_TEST(explained)
         const gn_kernel_report *p = &x.kernels[k], *q = &y.kernels[k];
         ck_assert_str_eq(p->name, q->name);
         ck_assert(w.alive ? p->us == 1000 : p->us > 0); /* what the fake driver's events say of everything */
+        ck_assert_double_eq_tol(p->gbytes, (p->cost.gathered + p->cost.work_set) / p->us * 1e-3, 1e-9);
+        ck_assert(isnan(q->gbytes));
         ck_assert(isnan(q->us) && p->bound_us == 0 && q->bound_us == 0 && p->by == GN_BY_NOTHING);
         ck_assert(p->cost.moved > 0 && p->cost.moved == q->cost.moved && p->cost.gathered == q->cost.gathered);
         ck_assert(p->cost.flops == q->cost.flops && p->cost.functions == q->cost.functions);
