@@ -19,7 +19,7 @@ static gn_status *time_copies(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr
         for (int k = 0; k < RUNS; k++) GN_TRY(gn_cuda_copy(d, to, from, bytes));
         GN_TRY(gn_cuda_mark(d, 1));
         GN_TRY(gn_cuda_between(d, &taken));
-        if (time > 0) *ms = fmin(*ms, (double)taken / RUNS);
+        if (time > 0) *ms = fmin(*ms, (double)taken / (double)RUNS);
     }
     return NULL;
 }
