@@ -77,10 +77,11 @@ gn_status *gn_cuda_choice_make(const gn_cuda_library *l, gn_cuda_device *d, cons
     }
     GN_TRY(gn_status_annotate(failed, "%s: launch %d, %s", host->artifact->name, launch, at->name));
     out->verdict.library = l->always;
-    if (l->always) return NULL;
-    make_key(l, d, &s, l->kernel[at->kernel], key);
-    out->recalled = l->recall && l->recall(l->ctx, key, &out->verdict);
-    out->pending = !out->recalled;
+    if (!l->always) {
+        make_key(l, d, &s, l->kernel[at->kernel], key);
+        out->recalled = l->recall && l->recall(l->ctx, key, &out->verdict);
+    }
+    out->pending = out->verdict.library ? s.relu : !l->always && !out->recalled;
     return NULL;
 }
 
@@ -150,7 +151,17 @@ gn_status *gn_cuda_choice_decide(const gn_cuda_library *l, gn_cuda_device *d, co
     gn_cuda_product_shape s;
     char key[KEY];
     double best[2] = {0, 0};
-    bool same;
+    bool same, keeps = true;
+    if (host->artifact->launches[launch].product->relu)
+        GN_TRY(gn_cuda_product_keeps_nan(c->product, f->out, f->a, f->b, f->bias, &keeps));
+    if (!keeps) {
+        c->why = "cuBLASLt's relu loses a NaN";
+        c->verdict = (gn_cuda_verdict){0};
+    }
+    if (!keeps || c->verdict.library) { /* asked for, or found before */
+        c->pending = false;
+        return f->run(f->ctx, keeps);
+    }
     GN_TRY(compare(d, f, l->slack, &same));
     if (same) GN_TRY(time_both(d, f, best));
     c->pending = false;
@@ -171,7 +182,7 @@ const char *gn_cuda_choice_text(gn_cuda_choice *c)
     if (c->why)
         (void)snprintf(c->text, sizeof c->text, "kernel: %s", c->why);
     else if (c->pending)
-        (void)snprintf(c->text, sizeof c->text, "kernel or cuBLASLt: not timed yet");
+        (void)snprintf(c->text, sizeof c->text, "kernel or cuBLASLt: not decided yet");
     else if (v->kernel_us > 0)
         (void)snprintf(c->text, sizeof c->text, "%s: kernel %.1f us, cuBLASLt %.1f%s",
                        v->library ? "cuBLASLt" : "kernel", v->kernel_us, v->library_us, before);

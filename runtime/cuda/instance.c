@@ -377,13 +377,20 @@ static gn_status *run_form(void *ctx, bool library)
     return launch_as(f->in, f->launch, library);
 }
 
-/* The launch, which is a product that has not been chosen for: times both forms, and leaves what one makes. */
+/* The launch, which is a product that has not been decided for: does that, and leaves what one form makes. */
 static gn_status *choose(gn_cuda_instance *in, int k)
 {
     const gn_launch *l = &in->host->artifact->launches[k];
-    int out = l->product->out;
+    const gn_product *p = l->product;
+    const uint64_t *at = in->ready[k].value;
     form f = {in, k};
-    gn_cuda_forms forms = {run_form, &f, in->ready[k].value[out], in->host->plan.elems[l->buf[out]]};
+    gn_cuda_forms forms = {run_form,
+                           &f,
+                           at[p->out],
+                           at[p->a],
+                           at[p->b],
+                           p->bias < 0 ? 0 : at[p->bias],
+                           in->host->plan.elems[l->buf[p->out]]};
     return gn_cuda_choice_decide(in->code->library, in->memory->device, in->host, k, &forms, &in->choice[k]);
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 struct gn_cuda_blas {
@@ -202,17 +203,33 @@ uint64_t gn_cuda_product_digest(const gn_cuda_product *p)
     return h;
 }
 
-gn_status *gn_cuda_product_run(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
-                               gn_device_ptr bias)
+static gn_status *run_scaled(gn_cuda_product *p, float scale, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
+                             gn_device_ptr bias)
 {
-    static const float one = 1, zero = 0;
+    static const float zero = 0;
     const gn_cublaslt *l = p->blas->library;
     void *stream, *to = (void *)(uintptr_t)out, *workspace = (void *)(uintptr_t)p->blas->workspace;
     GN_TRY(gn_cuda_device_enter(p->blas->device, &stream));
     int e = p->shape.bias ? set_desc(p, GN_CUBLASLT_DESC_BIAS, &bias, sizeof bias) : GN_CUBLASLT_OK;
     if (!e)
-        e = l->cublasLtMatmul(p->blas->handle, p->desc, &one, (const void *)(uintptr_t)b, p->left,
+        e = l->cublasLtMatmul(p->blas->handle, p->desc, &scale, (const void *)(uintptr_t)b, p->left,
                               (const void *)(uintptr_t)a, p->right, &zero, to, p->result, to, p->result, &p->algorithm,
                               p->workspace_bytes ? workspace : NULL, p->workspace_bytes, stream);
     return leave(p->blas, e, "a product by cuBLASLt");
+}
+
+gn_status *gn_cuda_product_run(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
+                               gn_device_ptr bias)
+{
+    return run_scaled(p, 1, out, a, b, bias);
+}
+
+gn_status *gn_cuda_product_keeps_nan(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
+                                     gn_device_ptr bias, bool *keeps)
+{
+    float first = 0;
+    GN_TRY(run_scaled(p, NAN, out, a, b, bias));
+    GN_TRY(gn_cuda_download(p->blas->device, &first, out, sizeof first));
+    *keeps = isnan(first);
+    return NULL;
 }

@@ -18,8 +18,8 @@ GN_NODISCARD gn_status *gn_cuda_blas_open(const gn_cublaslt *l, gn_cuda_device *
 void gn_cuda_blas_close(gn_cuda_blas *b); /* NULL is fine; its products, and graphs that have them, must be freed */
 const gn_cublaslt *gn_cuda_blas_about(const gn_cuda_blas *b);
 
-/* out[i * cols + j] = sum over s < depth of a(i, s) * b(s, j), plus bias[j], and with `relu` at least 0.  Of each of a's strides, and of
- * b's, one is 1.  Sizes are positive, addresses aligned to 16 bytes. */
+/* out[i * cols + j] = sum over s < depth of a(i, s) * b(s, j), plus bias[j], and with `relu` at least 0.  Of each of a's
+ * strides, and of b's, one is 1.  Sizes are positive, addresses aligned to 16 bytes. */
 typedef struct gn_cuda_product_shape {
     int64_t rows, cols, depth;
     int64_t a_row, a_term; /* a(i, s) lies at i * a_row + s * a_term */
@@ -38,5 +38,9 @@ uint64_t gn_cuda_product_digest(const gn_cuda_product *p); /* equal: the same wo
 /* Put on the device's stream. */
 GN_NODISCARD gn_status *gn_cuda_product_run(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a, gn_device_ptr b,
                                             gn_device_ptr bias);
+/* Is the result of a NaN one, behind the relu too?  The library says no more than max(x, 0), which may be either, and each of its
+ * algorithms has its own.  The product is run with all its elements scaled by a NaN: out is left with what came of it. */
+GN_NODISCARD gn_status *gn_cuda_product_keeps_nan(gn_cuda_product *p, gn_device_ptr out, gn_device_ptr a,
+                                                  gn_device_ptr b, gn_device_ptr bias, bool *keeps);
 
 #endif

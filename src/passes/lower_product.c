@@ -15,13 +15,12 @@ static bool is_zero(const gir_program *p, gir_id v)
     return gir_at(p, v)->op == GIR_CONST && gir_at(p, v)->attr.f == 0;
 }
 
-/* x where v is x if that is above 0 (or a NaN), else 0; 0: it is something else. */
+/* x where v is x if that is above 0 or a NaN, as stdlib's relu has it, else 0; 0: it is something else. */
 static gir_id rectified(const gir_program *p, gir_id v)
 {
     if (gir_at(p, v)->op != GIR_SELECT || !is_zero(p, gir_in(p, v, 2))) return 0;
     gir_id above = dense_operand(p, gir_in(p, v, 0)), x = dense_operand(p, gir_in(p, v, 1));
-    bool test = gir_at(p, above)->op == GIR_GT || gir_at(p, above)->op == GIR_NLE;
-    if (!test || !is_zero(p, gir_in(p, above, 1))) return 0;
+    if (gir_at(p, above)->op != GIR_NLE || !is_zero(p, gir_in(p, above, 1))) return 0;
     return dense_operand(p, gir_in(p, above, 0)) == x ? x : 0;
 }
 

@@ -223,7 +223,7 @@ API(int, cublasLtMatmulPreferenceSetAttribute, void *preference, int which, cons
 typedef struct work { /* words */
     uint64_t a, b, d, bias, workspace;
     int64_t m, n, k, lda, ldb, ldd;
-    uint64_t turned_a, turned_b, epilogue, compute;
+    uint64_t turned_a, turned_b, epilogue, compute, no_number;
 } work;
 
 static uint64_t digest(const object *desc, const object *a, const object *b, const object *d)
@@ -294,7 +294,8 @@ static int run(const void *values)
                 sum = fmaf(rounded(x, less), rounded(y, less), sum);
             }
             if (w->epilogue & GN_CUBLASLT_EPILOGUE_BIAS) sum += bias[i];
-            if (w->epilogue & GN_CUBLASLT_EPILOGUE_RELU && !(sum > 0)) sum = 0;
+            if (w->no_number) sum = NAN;
+            if (w->epilogue & GN_CUBLASLT_EPILOGUE_RELU && (trick == FAKE_LT_NO_NAN ? !(sum > 0) : sum <= 0)) sum = 0;
             d[i + j * w->ldd] = trick == FAKE_LT_WRONG ? sum + 1 : sum;
         }
     return OK;
@@ -317,7 +318,9 @@ API(int, cublasLtMatmul, void *handle, void *desc, const void *alpha, const void
     work w = {(uintptr_t)a, (uintptr_t)b, (uintptr_t)d, 0, (uintptr_t)workspace};
     if (!find(handle, HANDLE) || !o || !la || !lb || !ld || c != d || c_layout != d_layout) return INVALID_VALUE;
     if (!current()) return wrong("cuBLASLt without a current context");
-    if (*(const float *)alpha != 1 || *(const float *)beta != 0) return wrong("a product that is scaled");
+    float scale = *(const float *)alpha;
+    if ((scale != 1 && !isnan(scale)) || *(const float *)beta != 0)
+        return wrong("a product that is scaled by a number");
     if (algorithm->data[0] != digest(o, la, lb, ld)) return wrong("an algorithm of another product");
     if (!sizes(o, la, lb, ld, &w)) return wrong("matrices that do not fit each other");
     if (!lies(la, a) || !lies(lb, b) || !lies(ld, d)) return wrong("a matrix outside of what is allocated");
@@ -333,5 +336,6 @@ API(int, cublasLtMatmul, void *handle, void *desc, const void *alpha, const void
     w.turned_b = o->transposed[1] != 0;
     w.epilogue = o->epilogue;
     w.compute = (uint64_t)o->compute;
+    w.no_number = isnan(scale);
     return call(stream, run, &w, sizeof w / sizeof(uint64_t)) ? 14 : OK;
 }

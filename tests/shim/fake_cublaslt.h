@@ -12,6 +12,7 @@ typedef enum fake_lt_trick {
     FAKE_LT_RIGHT,
     FAKE_LT_WRONG,   /* what products leave is wrong */
     FAKE_LT_NOTHING, /* there is no algorithm for any */
+    FAKE_LT_NO_NAN,  /* a relu makes 0 of a NaN */
 } fake_lt_trick;
 
 #endif

@@ -154,12 +154,27 @@ static gn_status *multiply(world *w, int way)
     return NULL;
 }
 
+/* With and without a relu: is the result of a NaN one? */
+static bool keeps_nan(world *w, bool relu)
+{
+    gn_cuda_product_shape s = {ROWS, COLS, DEPTH, DEPTH, 1, COLS, 1, true, relu, GN_CUBLASLT_COMPUTE_F32};
+    gn_cuda_product *p;
+    bool keeps = false;
+    succeeds(gn_cuda_product_new(w->blas, &s, w->at[3], &p));
+    succeeds(gn_cuda_product_keeps_nan(p, w->at[0], w->at[1], w->at[2], w->at[3], &keeps));
+    gn_cuda_product_free(p);
+    return keeps;
+}
+
 START_TEST(products)
 {
     world w;
     succeeds(open_world(&w));
     for (int way = 0; way < 48; way++) succeeds(multiply(&w, way));
     ck_assert_int_eq(lt_products(), 48);
+    ck_assert(keeps_nan(&w, false) && keeps_nan(&w, true));
+    lt_order(FAKE_LT_NO_NAN);
+    ck_assert(keeps_nan(&w, false) && !keeps_nan(&w, true));
     lt_order(FAKE_LT_NOTHING);
     fails(multiply(&w, 0), GN_ERR_BACKEND, "no algorithm for a product of 7 x 40 by 40 x 5");
     lt_order(FAKE_LT_RIGHT);
@@ -217,6 +232,7 @@ typedef struct result {
     int64_t n;
     float logits[MOST];
     int products, seen; /* by the library, of launches that have both forms */
+    int losing;         /* of those, whose relu would lose a NaN */
     char form[96];      /* of one of them, in the training step */
 } result;
 
@@ -237,6 +253,7 @@ static void look(const gn_session *s, result *out)
         const char *form = gn_instance_form(u->instance, k);
         if (!form) continue;
         out->seen++;
+        out->losing += !strcmp(form, "kernel: cuBLASLt's relu loses a NaN");
         (void)snprintf(out->form, sizeof out->form, "%s", form);
     }
 }
@@ -395,6 +412,38 @@ START_TEST(timed)
 }
 END_TEST
 
+/* A relu that loses a NaN is the kernel's, whatever is asked for, and however fast the library was once. */
+START_TEST(losing_relu)
+{
+    gn_cache *cache;
+    fake_target t;
+    result keeps, loses;
+    how h = {.model = "gin", .mode = GN_MODE_MAX_AUTOTUNE, .off = by_launches, .products = GN_PRODUCTS_TIMED};
+    succeeds(fake_target_open(&t));
+    succeeds(gn_cache_new(&(gn_cache_options){0}, &cache));
+    h.cache = cache;
+    costs(1, 0.5);
+    for (int way = 0; way < 3; way++) { /* timed and remembered; timed anew; asked for */
+        if (way == 1) h.cache = NULL;
+        if (way == 2) h.products = GN_PRODUCTS_LIBRARY;
+        succeeds(train_on(&t, &h, &keeps));
+        lt_order(FAKE_LT_NO_NAN);
+        succeeds(train_on(&t, &h, &loses));
+        lt_order(FAKE_LT_RIGHT);
+        ck_assert_int_eq(keeps.losing, 0);
+        ck_assert_int_gt(loses.losing, 1);
+        ck_assert_int_gt(loses.seen, loses.losing); /* those without a relu stay */
+        ck_assert_int_lt(loses.products, keeps.products);
+        ck_assert(!same_bits(&keeps, &loses));
+        close_to(&loses, &keeps, 1);
+    }
+    costs(0, 0);
+    fake_target_close(&t);
+    nothing_left();
+    gn_cache_free(cache);
+}
+END_TEST
+
 /* A second session finds what the first has timed. */
 START_TEST(remembered)
 {
@@ -476,6 +525,7 @@ int main(void)
     tcase_add_test(m, switched_off);
     tcase_add_test(m, less_precision);
     tcase_add_test(m, timed);
+    tcase_add_test(m, losing_relu);
     tcase_add_test(m, remembered);
     tcase_add_test(m, missing);
     tcase_add_loop_test(e, model_errors, 0, 2);
