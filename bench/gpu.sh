@@ -8,10 +8,14 @@
 #   bench/gpu.sh test [DIR]       there: that, all suites side by side, whole trainings
 #   bench/gpu.sh sanitize [DIR]   there: compute-sanitizer's four tools
 #   bench/gpu.sh time [DIR]       there: modes against modes, products by kernels and by cuBLASLt
-#   bench/gpu.sh race [DIR]       there: against PyTorch Geometric
+#   bench/gpu.sh aggregate [DIR]  there: sums over edges, bytes a second beside those of copies
+#   bench/gpu.sh race [DIR]       there: against PyTorch Geometric; what an earlier call has raced is not raced again
+#
+#   bench/gpu.sh one [DIR]        there: test, and sanitize in the time that is left
+#   bench/gpu.sh two [DIR]        there: aggregate, and race in the time that is left
 #
 # $OUT (default DIR/results) gets PART.txt, a line a step as it ends, and PART.tgz, what the steps said; both are there from the first
-# step on.  PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device (default: cuda:0), LIMIT seconds
+# step on; the race is in race/.  PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device (default: cuda:0), LIMIT seconds
 # (default: 560), JOBS how many suites run side by side (default: half of the processors), PRECISION what race asks of gnnc and
 # PyTorch alike: highest (the default), high (TF32) or medium (BF16 for gnnc, which PyTorch has as TF32).
 set -u
@@ -233,24 +237,43 @@ times() {
     done
 }
 
+aggregate() {
+    local sum="$python bench/aggregate.py $dir/gnnc $device"
+    # shellcheck disable=SC2086
+    {
+        step aggregate-arxiv 60 $sum 2315598 169343 16 32 64 128 256
+        step aggregate-products 150 $sum 123718280 2449029 64 100
+    }
+    cat "$logs"/aggregate-*.txt 2> /dev/null | while read -r line; do say "          $line"; done
+}
+
+one() {
+    tests
+    sanitize
+}
+
+two() {
+    aggregate
+    race
+}
+
 race() {
-    local answer=150 packer
+    local answer=120 packer
     while sleep 60; do pack; done > /dev/null 2>&1 & # workload by workload, whatever ends this
     packer=$!
     # shellcheck disable=SC2086
-    step race "$limit" "$python" bench/race --gnnc "$dir/gnnc" --device "$device" --pyg-python "$(command -v "$python")" \
-        --out "$logs/race${PRECISION:+-$PRECISION}" --rounds 3 --block 0.5 --minutes $(((limit - answer) / 60)) --timeout $answer \
-        --matmul-precision "${PRECISION:-highest}" \
-        --peers "${PEERS:-pyg,compile:default:auto,compile:reduce-overhead:auto,compile:max-autotune:auto}" \
-        ${BENCH_DATA:+--data-root "$BENCH_DATA"} ${WORKLOADS:-pubmed-gcn-train pubmed-gat-train arxiv-gcn-infer arxiv-gcn-train arxiv-sage-train arxiv-gat-train}
+    step race "$limit" "$python" bench/race --table "${TABLE:-bench/gpu.txt}" --gnnc "$dir/gnnc" --device "$device" \
+        --pyg-python "$(command -v "$python")" --out "$out/race${PRECISION:+-$PRECISION}" --resume --rounds 3 --block 0.3 \
+        --minutes $(((limit - SECONDS - answer + 59) / 60)) --timeout $answer --matmul-precision "${PRECISION:-highest}" \
+        ${PEERS:+--peers "$PEERS"} ${BENCH_DATA:+--data-root "$BENCH_DATA"} ${WORKLOADS:-}
     kill $packer
     tail -n 40 "$logs/race.txt"
 }
 
 case $what in
     build) build; exit ;;
-    first | test | sanitize | time | race) begin ;;
-    *) sed -n '2,19s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    first | test | sanitize | time | aggregate | race | one | two) begin ;;
+    *) sed -n '2,23s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 case $what in
     test) tests ;;

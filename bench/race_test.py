@@ -22,12 +22,20 @@ import duel  # noqa: E402
 import hands  # noqa: E402
 import machine  # noqa: E402
 import peers  # noqa: E402
+import race  # noqa: E402
 import report  # noqa: E402
 import table  # noqa: E402
 
-SPEC = importlib.util.spec_from_file_location("race_main", HERE / "race" / "__main__.py")
-main = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(main)
+
+def module_of(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+main = module_of("race_main", HERE / "race" / "__main__.py")
+aggregate = module_of("aggregate", HERE / "aggregate.py")
 
 # Times of a step: 100 us; on one thread 150; without "fuse" 250; tuned 80. Logits are 1, 2, 3.
 FAKE_GNNC = """\
@@ -282,6 +290,26 @@ class PartsTest(unittest.TestCase):
         self.assertNotIn("--matmul-precision", main.parse([]).gnnc_arg)
         with contextlib.redirect_stderr(io.StringIO()), self.assertRaises(SystemExit):
             main.parse(["--matmul-precision", "low"])
+
+    def test_bounds_of_precisions(self):
+        row = table.read(HERE / "gpu.txt")[0][0]
+        bounds = [race.Race(row, race.Settings(precision=p, work=pathlib.Path()), None, None, None, None, None).logits_bound
+                  for p in ("highest", "high", "medium")]
+        self.assertEqual(bounds, [1e-4, 2e-2, 1e-1])
+
+    def test_the_table_of_gpus(self):
+        rows, data = table.read(HERE / "gpu.txt")
+        self.assertEqual({(row.model, row.data, row.what) for row in rows},
+                         {(m, d, w) for m in ("gcn", "gat", "sage", "gin") for d in ("cora", "arxiv", "products") for w in ("train", "infer")})
+        self.assertEqual(peers.names_for(rows[0]), ["pyg", *(f"compile:{mode}:auto" for mode in peers.MODES)])
+        self.assertTrue(all(row.model_file() and source.startswith("synthetic:") for row in rows for source in data.values()))
+
+    def test_aggregate(self):
+        report = {"edges": 1000, "nodes": 100, "us": 2.0, "gpu": {"copies_gbytes": 500.0}, "kernels": [{"name": "rows_0", "us": 2.0}]}
+        self.assertEqual(aggregate.bytes_of(1000, 100, 64), 4 * 64 * 1100 + 4 * 1101)
+        self.assertIn("143 GB/s, 29 % of copies (500 GB/s)", aggregate.line_of(report, 64))
+        report["gpu"]["copies_gbytes"] = None
+        self.assertIn("copies were not timed", aggregate.line_of(report, 64))
 
     def test_the_table(self):
         rows, data = table.read(HERE / "workloads.txt")

@@ -7,7 +7,7 @@ from table import ROOT
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 DYNAMIC = ("auto", "true", "false")
 EVERY_MODE = [f"compile:{mode}:{dynamic}" for mode in MODES for dynamic in DYNAMIC]
-MODES_OF = {"all": EVERY_MODE, "few": ["compile:default:auto", "compile:max-autotune:auto"], "large": ["compile:default:auto"]}
+MODES_OF = {"gpu": [f"compile:{mode}:auto" for mode in MODES], "all": EVERY_MODE, "few": ["compile:default:auto", "compile:max-autotune:auto"], "large": ["compile:default:auto"]}
 
 
 class Peer:
@@ -54,6 +54,8 @@ def names_for(workload):
     if workload.peers not in MODES_OF:
         return workload.peers.split(",")
     out = ["pyg"]
+    if workload.peers == "gpu":
+        return out + MODES_OF["gpu"]
     layers = workload.model in ("gcn", "gat", "sage", "gin")
     if layers:
         out += ["pyg-csr", "dgl"]

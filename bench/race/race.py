@@ -13,7 +13,7 @@ from table import data_argument
 LOGITS = 1e-4   # relative to 1 + |logit|
 SLOW = ((5e6, 2), (3e5, 3))   # microseconds a step, beyond which so many rounds do: long steps are steady
 LOSS = 1e-3     # relative, after a few steps of Adam, which divides small gradients by small numbers
-ROUNDED = 2e-2   # both of them, where operands of products are rounded to 11 bits on both sides
+ROUNDED = {"highest": None, "high": 2e-2, "medium": 1e-1} # both of them, where operands of products are rounded: to 11 bits, to 8
 CEILING_S = 0.1 # seconds a figure, before and after a hand-written program: neighbours take bandwidth, and give it back
 
 
@@ -31,8 +31,8 @@ class Race:
     def __init__(self, workload, settings, cases, programs, pythons, sources, say):
         self.w, self.s, self.cases, self.programs = workload, settings, cases, programs
         self.pythons, self.sources, self.say = pythons, sources, say
-        high = settings.precision == "high"
-        self.logits_bound, self.loss_bound = (ROUNDED, ROUNDED) if high else (LOGITS, LOSS)
+        rounded = ROUNDED[settings.precision]
+        self.logits_bound, self.loss_bound = (rounded, rounded) if rounded else (LOGITS, LOSS)
         self.cache = settings.work / "caches" / workload.name
         self.rows, self.gnnc_blocks = {}, []
 
