@@ -941,7 +941,7 @@ static const struct error_case meaning[] = {
     {"assertion_sides", /* of what decided alone; what is written as it is has no need of its value */
      "model M(n = 2 + 1, w = none) (g: graph, x: node[F]) -> node[F] {\n"
          "  assert n * 2 == dim(x) - 1, \"no\"\n"
-         "  assert n > -1 and not (n != 4 and n < 2e9), \"no\"\n"
+         "  assert F > -1 and not (n != 4 and n < 2e9), \"no\"\n"
          "  assert w != none or n == 4 or [n, F] == [3], \"no\"\n"
          "  assert g.weighted, 5\n"
          "  return x\n"
@@ -950,7 +950,7 @@ static const struct error_case meaning[] = {
          "    2 |   assert n * 2 == dim(x) - 1, \"no\"\n"
          "      |          ^~~~~~~~~~~~~~~~~~~\n"
          "m.gnn:3:10: error: no; here `n` is 3\n"
-         "    3 |   assert n > -1 and not (n != 4 and n < 2e9), \"no\"\n"
+         "    3 |   assert F > -1 and not (n != 4 and n < 2e9), \"no\"\n"
          "      |          ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"
          "m.gnn:4:10: error: no; here `w` is none, `n` is 3, `[n, F]` is [3, 1433]\n"
          "    4 |   assert w != none or n == 4 or [n, F] == [3], \"no\"\n"
