@@ -186,7 +186,7 @@ static gn_status *compile(gn_cli *cli)
     if (cuda) o.limits = &limits;
     o.no_code = cuda || cli->opt.emit != NULL;
     gn_session *s;
-    GN_TRY(gn_session_new(cli->arena, &o, &s));
+    GN_TRY(gn_cli_session_open(cli, &o, &s));
     gn_status *status = NULL;
     if (cli->opt.emit) {
         gn_buf b = {.arena = cli->arena};

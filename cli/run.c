@@ -102,7 +102,7 @@ static gn_status *run(gn_cli *cli)
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     gn_session *s;
-    GN_TRY(gn_session_new(cli->arena, &o, &s));
+    GN_TRY(gn_cli_session_open(cli, &o, &s));
     gn_cli_describe(cli, s);
     gn_status *status = run_session(cli, s);
     gn_session_free(s);

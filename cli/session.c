@@ -1,4 +1,5 @@
 #include "cli/bench/stats.h"
+#include "cli/interrupt.h"
 #include "cli/session.h"
 
 #include "base/outfile.h"
@@ -79,15 +80,33 @@ gn_status *gn_cli_check_output(const char *option, const char *path)
     return path ? gn_status_annotate(gn_out_check(path), "%s", option) : NULL;
 }
 
+gn_status *gn_cli_session_open(gn_cli *cli, gn_session_options *o, gn_session **out)
+{
+    if (o->over || o->no_code || !gn_modes[o->mode].tune) return gn_session_new(cli->arena, o, out);
+    o->over = gn_cli_interrupt_begin();
+    gn_status *s = gn_session_new(cli->arena, o, out);
+    gn_cli_interrupt_end();
+    bool over = *o->over;
+    o->over = NULL;
+    if (s) return s;
+    (*out)->opt.over = NULL;
+    if (!over) return NULL;
+    gn_session_free(*out);
+    *out = NULL;
+    GN_FAIL(GN_ERR_INTERRUPTED, "interrupted before it ran: %s",
+            cli->cache ? "what a search found until then is kept, and another goes on there"
+                       : "without a cache nothing that a search found is kept");
+}
+
 gn_status *gn_cli_session_new(gn_cli *cli, gn_session_options *o, gn_session **out)
 {
     const char *what = cli->opt.what;
     o->train = !what || !strcmp(what, "step");
-    gn_status *s = gn_session_new(cli->arena, o, out);
+    gn_status *s = gn_cli_session_open(cli, o, out);
     if (!s || what || gn_status_code(s) != GN_ERR_DATA) return s;
     gn_status_free(s); /* no labels: then inference; what else may be wrong with the data is said again */
     o->train = false;
-    return gn_session_new(cli->arena, o, out);
+    return gn_cli_session_open(cli, o, out);
 }
 
 static int64_t marked(const uint8_t *mask, int64_t n)

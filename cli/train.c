@@ -56,6 +56,7 @@ static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fi
         gn_json_object(&j, NULL);
         gn_json_int(&j, "seed", (int64_t)fits[k].seed);
         gn_json_int(&j, "epochs", fits[k].epochs);
+        gn_json_bool(&j, "interrupted", fits[k].interrupted);
         gn_json_int(&j, "best_epoch", fits[k].best_epoch);
         gn_json_double(&j, "loss", fits[k].loss);
         gn_json_double(&j, "best_loss", fits[k].best_loss);
@@ -160,7 +161,7 @@ static gn_status *train(gn_cli *cli)
     o.train = true;
     o.keep_static = true;
     gn_session *s;
-    GN_TRY(gn_session_new(cli->arena, &o, &s));
+    GN_TRY(gn_cli_session_open(cli, &o, &s));
     gn_cli_describe(cli, s);
     gn_status *status = train_session(cli, s);
     gn_session_free(s);
@@ -171,9 +172,11 @@ const gn_command gn_command_train = {
     .name = "train",
     .usage = "train MODEL.gnn [options]",
     .summary = "train a model on a graph",
-    .about = "Trains a model as its train block says and reports loss and accuracy.  The same seed gives the\n"
-             "same bits, on any number of threads.  Ctrl-C ends it after the epoch that it is in, and what was asked\n"
-             "for is written; a second one ends it at once.\n",
+    .about =
+        "Trains a model as its train block says and reports loss and accuracy.  The same seed gives the\n"
+        "same bits, on any number of threads.  Ctrl-C ends it after the epoch that it is in, and what was asked\n"
+        "for is written; a second one ends it at once.  In the search of -O max-autotune it ends that, and what was\n"
+        "found is kept.\n",
     .examples = "  gnnc train samples/gcn.gnn                                 on the built-in graph\n"
                 "  gnnc train samples/gcn.gnn --data cora --save w.safetensors\n"
                 "  gnnc train samples/gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"

@@ -98,7 +98,7 @@ static gn_status *show_all(gn_cli *cli)
 
 /* Searching --------------------------------------------------------------------------------------------------------- */
 
-static void report(gn_cli *cli, const gn_session *s)
+static void report(gn_cli *cli, const gn_session *s, bool interrupted)
 {
     gn_json j;
     bool any = false;
@@ -106,6 +106,7 @@ static void report(gn_cli *cli, const gn_session *s)
         gn_json_init(&j, stdout, true);
         gn_json_object(&j, NULL);
         gn_cli_json_head(&j, s);
+        gn_json_bool(&j, "interrupted", interrupted);
         gn_json_array(&j, "records");
     }
     for (int k = GN_UNITS - 1; k >= 0; k--) {
@@ -148,8 +149,8 @@ static gn_status *tune(gn_cli *cli)
     if (!cli->opt.show) gn_cli_interrupt_end();
     GN_TRY(status);
     gn_cli_describe(cli, s);
-    report(cli, s);
     bool over = o.over && *o.over, whole = !over || (s->tuned[GN_UNIT_EVAL] && (!o.train || s->tuned[GN_UNIT_STEP]));
+    report(cli, s, over);
     if (lock && whole) status = gn_tuned_lock_write(s, lock);
     if (!status && over)
         status = GN_ERROR(GN_ERR_INTERRUPTED, "interrupted: %s%s",

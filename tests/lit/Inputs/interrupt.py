@@ -1,6 +1,7 @@
 """Ctrl-C: training and searching end early and keep what there is; a second one ends at once.
 
 A process is ready for a signal when the kernel says that it catches it; nothing here waits for a time to pass."""
+import json
 import os
 import re
 import signal
@@ -65,6 +66,12 @@ subprocess.run([gnnc, "train", model, "-q", "--epochs", epochs[1], "--save", pat
 with open(path("w.st"), "rb") as a, open(path("v.st"), "rb") as b:
     check(a.read() == b.read(), "other weights than those of that many epochs")
 
+# Machines are told, too.
+out, err = interrupted(start("train", model, "-q", "--epochs", LONG, "--json"))
+check([run["interrupted"] for run in json.loads(out)["runs"]] == [True], out)
+out = subprocess.run([gnnc, "train", model, "-q", "--epochs", "1", "--json"], capture_output=True, text=True, check=True).stdout
+check([run["interrupted"] for run in json.loads(out)["runs"]] == [False], out)
+
 # Seeds that were not begun are left out.
 out, err = interrupted(start("train", model, "-q", "--epochs", LONG, "--seeds", "3"))
 check(out.count("seed ") == 1 and err.startswith("gnnc: seed 0: interrupted after epoch "), out, err)
@@ -87,17 +94,32 @@ while p.poll() is None:
 out, err = p.communicate()
 check(p.returncode == 0 and out.startswith("seed 0: 3000 epochs"), p.returncode, out, err)
 
+def search_ended(*args):
+    """Interrupted when the search has its first figure."""
+    p = start(*args, "-v", "--threads", "1", "--tune-budget", "100000")
+    for line in p.stderr:
+        if re.match(r"tune: (step|eval), default", line):
+            break
+    threading.Timer(0, p.send_signal, [signal.SIGINT]).start()
+    out, err = p.communicate()
+    check(p.returncode == 130, "exit status", p.returncode, out, err)
+    return out, err
+
+
+# The search that another command begins with.
+for k, (command, more) in enumerate((("train", ()), ("run", ()), ("explain", ("--what", "eval")))):
+    out, err = search_ended(command, model, *more, "-O", "max-autotune", "--cache-dir", path(f"s{k}"))
+    check(out == "", command, out)
+    check("gnnc: interrupted before it ran: what a search found until then is kept, and another goes on there" in err, err)
+    kept = subprocess.run([gnnc, "tune", "--show", "--cache-dir", path(f"s{k}")], capture_output=True, text=True, check=True).stdout
+    check(" of GCN" in kept, command, kept)
+
 # A search: what it has found is kept, and a lock is of whole searches.
-search = ("tune", model, "-v", "--threads", "1", "--cache-dir", path("c"), "--tune-budget", "100000", "--tune-lock", path("lock"))
-p = start(*search)
-for line in p.stderr:
-    if re.match(r"tune: step, default", line):
-        break
-threading.Timer(0, p.send_signal, [signal.SIGINT]).start()
-out, err = p.communicate()
-check(p.returncode == 130, "exit status", p.returncode, out, err)
+out, err = search_ended("tune", model, "--cache-dir", path("c"), "--tune-lock", path("lock"))
 check(re.match(r"step: [\d.]+ us, the default", out) and "eval: " not in out, out)
 check("gnnc: interrupted: what was found until then is kept, and another search goes on there; no lock is written" in err, err)
 check(not os.path.exists(path("lock")), "a lock of half of the programs")
 kept = subprocess.run([gnnc, "tune", "--show", "--cache-dir", path("c")], capture_output=True, text=True, check=True).stdout
 check(kept.startswith("step of GCN"), kept)
+out, err = search_ended("tune", model, "--cache-dir", path("j"), "--json")
+check(json.loads(out)["interrupted"] is True, out)
