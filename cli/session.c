@@ -170,11 +170,34 @@ static void describe_unused(const gn_session *s)
     }
 }
 
+/* What lies on edges and no program reads: many a layer takes weights or features of edges only where it is given them. */
+static void describe_unread(const gn_session *s)
+{
+    const gn_build *b = &s->build;
+    const struct {
+        const char *name, *words;
+        bool there;
+    } of[] = {{"g.weight", "weights", s->edge_weight || s->data->edge_weight},
+              {"g.attr", "features", s->data->edge_dim > 0}};
+    int n = 0;
+    for (int k = 0; k < 2 && b->eval.code; k++) {
+        if (!of[k].there || gn_unit_reads(&b->eval, GN_SLOT_INPUT, of[k].name) ||
+            gn_unit_reads(&b->step, GN_SLOT_INPUT, of[k].name))
+            continue;
+        if (n++)
+            fprintf(stderr, " and %s", of[k].words);
+        else
+            fprintf(stderr, "%s does not read the edges' %s", s->model->name, of[k].words);
+    }
+    if (n) fputc('\n', stderr);
+}
+
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 {
     if (cli->opt.quiet) return;
     describe_data(s);
     describe_unused(s);
+    describe_unread(s);
     char all[GN_CLI_BYTES], temporaries[GN_CLI_BYTES];
     if (s->pool)
         fprintf(stderr, "memory: %s, of which %s temporaries\n", gn_cli_bytes(all, gn_session_peak_bytes(s)),

@@ -32,11 +32,18 @@ static gn_status *tensor_of(const gir_program *p, const char *what, const char *
 
 typedef GN_VEC(gn_aot_tensor) tensors;
 
-static gn_status *add_inputs(gn_arena *a, const gir_program *p, tensors *to)
+/* Weights of edges are in every program for data that has some.  Code that reads none is not to ask for them. */
+static bool unread(const gn_build *b, const char *name)
+{
+    return !strcmp(name, "g.weight") && !gn_unit_reads(&b->eval, GN_SLOT_INPUT, name) &&
+           !gn_unit_reads(&b->step, GN_SLOT_INPUT, name);
+}
+
+static gn_status *add_inputs(gn_arena *a, const gir_program *p, const gn_build *b, tensors *to)
 {
     for (gir_id v = 1; p && v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        bool there = n->op != GIR_INPUT || n->type.is_graph;
+        bool there = n->op != GIR_INPUT || n->type.is_graph || unread(b, n->attr.name);
         for (uint32_t k = 0; k < to->n && !there; k++) there = !strcmp(to->p[k].name, n->attr.name);
         gn_aot_tensor t;
         if (there) continue;
@@ -110,8 +117,8 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     *g = (gn_aot_image){.model = m->name, .cpu = opt->cpu ? opt->cpu : "native", .index = index_of(b)};
     if (!gn_cpu_level(g->cpu, &g->needs))
         GN_FAIL(GN_ERR_USAGE, "--cpu %s: expected native, x86-64-v2, x86-64-v3 or x86-64-v4", g->cpu);
-    GN_TRY(add_inputs(a, m->eval, &in));
-    if (b->step.code) GN_TRY(add_inputs(a, m->loss, &in));
+    GN_TRY(add_inputs(a, m->eval, b, &in));
+    if (b->step.code) GN_TRY(add_inputs(a, m->loss, b, &in));
     GN_TRY(add_outputs(a, m->eval, &out));
     GN_TRY(describe_weights(a, m, s, opt->embed, g));
     g->sparse_x = any_pattern(b);

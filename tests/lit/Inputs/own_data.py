@@ -154,6 +154,14 @@ text = said("run", GCN, "--data", npz("all.npz", {**ALL, "edge_weight": ("f", (l
                                                   "edge_attr": ("f", (len(ring), 5), [2.0] * 5 * len(ring))}))
 assert "all: 30 nodes, 90 edges with weights, 5 edge features, 4 features, 3 classes\n" in text, text
 assert "10 nodes to train on, 10 for validation, 10 for test\n" in text and ".0 MB" not in text, text
+# What lies on edges and nothing reads is named, and no entry point of a compiled model asks for it.
+assert "\nGCN does not read the edges' features\n" in text, text
+GAT = os.path.join(runs.SAMPLES, "gat.gnn")
+for model, unread, read in ((GAT, "GAT does not read the edges' weights and features\n", 0), (GCN, "", 1)):
+    text = said("train", model, "--data", r.path("all.npz"), "--epochs", 1)
+    assert unread in text and "does not read the edges' weights\n" not in text, text
+    r.works(model, "--data", r.path("all.npz"), "-q", "-o", r.path("on.o"), "--header", r.path("on.h"))
+    assert ("bind_g_weight" in open(r.path("on.h")).read()) == read, model
 text = said("run", GCN, "--data", r.path("all.npz"), "--normalize-features", "on")
 assert "4 features (rows divided by their sums)" in text, text
 d = json.loads(r.works("run", GCN, "--data", r.path("all.npz"), "--json", "-q", "--normalize-features", "on"))
@@ -197,7 +205,7 @@ for name, y in (("none", None), ("unknown", ("q", (N,), [-1] * N)), ("two", two)
     assert files.read_npz(r.path("got.npz"))["logits"][1] == (N, 3)
 r.fails(3, "expected f32", "run", GCN, "--data", r.path("none.npz"),
         "--weights", W, "--classes", 4)
-GAT = os.path.join(runs.SAMPLES, "gat.gnn")  # several heads: a dimension that is a multiple of the classes
+# Several heads: a dimension that is a multiple of the classes.
 r.works("train", GAT, "--data", r.path("all.npz"), "-q", "--epochs", 2, "--save", W, "--predictions", r.path("want.npz"))
 r.works("run", GAT, "--data", r.path("none.npz"), "-q", "--weights", W, "--predictions", r.path("got.npz"))
 assert files.read_npz(r.path("got.npz")) == files.read_npz(r.path("want.npz"))
