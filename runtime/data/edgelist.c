@@ -3,6 +3,7 @@
 #include "runtime/data/readers.h"
 #include "runtime/data/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +21,10 @@ static gn_status *parse_node(parser *p, gn_span *line, int64_t *out)
     gn_span w;
     if (!gn_text_word(line, true, &w)) LINE_FAIL(p, "expected `source target [weight]`");
     if (!gn_span_int(w, out) || *out < 0 || *out >= GN_MAX_NODES)
-        LINE_FAIL(p, "'%s': expected a node from 0 to %lld", gn_span_show(w).s, (long long)GN_MAX_NODES - 1);
+        LINE_FAIL(p, "'%s': expected a node from 0 to %lld%s", gn_span_show(w).s, (long long)GN_MAX_NODES - 1,
+                  p->edges.n || !isalpha((unsigned char)*w.p)
+                      ? ""
+                      : "; `#` before a line of names makes it a comment; tables of nodes are put into a .npz");
     if (*out >= p->nodes) p->nodes = *out + 1;
     return NULL;
 }

@@ -144,6 +144,12 @@ START_TEST(edge_lists)
     REFUSE("0 1\n0 x\n", "test:2: 'x': expected a node");
     REFUSE("0 -1\n", "'-1': expected a node");
     REFUSE("0 2147483647\n", "expected a node from 0 to 2147483646");
+    REFUSE("source,target\n0,1\n",
+           "test:1: 'source': expected a node from 0 to 2147483646; `#` before a line of names");
+    gn_dataset *d;
+    gn_status *later = parse(gn_edgelist_parse, "0,1\nx,1\n", 8, &d);
+    ck_assert(gn_status_code(later) == GN_ERR_DATA && !strstr(gn_status_message(later), "line of names"));
+    gn_status_free(later);
     REFUSE("0 1 inf\n", "'inf': expected a finite weight");
     REFUSE("0 1 2 3\n", "'3' is too much");
     REFUSE("\x01\x02\x1b[31mfoo bar\n", "'???[31mfoo'");
