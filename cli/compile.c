@@ -153,6 +153,10 @@ static gn_status *report_cuda(gn_cli *cli, gn_session *s)
     gn_compiled *programs[GN_BUILD_PROGRAMS];
     int n = gn_build_named(&s->build, u);
     printf("model %s, mode %s\n", s->model->name, gn_mode_name[s->opt.mode]);
+    if (gn_modes[s->opt.mode].tune)
+        printf(
+            "nothing is run, so nothing is timed: schedules are those of the rules, and cost models say which programs "
+            "are one kernel and which products may be cuBLASLt's\n");
     for (int k = 0; k < n; k++) {
         names[k] = u[k].name;
         programs[k] = (gn_compiled *)u[k].code;

@@ -15,6 +15,7 @@ import sys
 
 PRECISIONS = {"highest": None, "high": "tf32", "medium": "bf16"}  # and what operands of products are rounded to
 MODES = ("default", "eager", "reduce-overhead")  # the last: programs in one kernel, where they are small
+SEARCHES = {"default": "max-autotune-no-cudagraphs", "reduce-overhead": "max-autotune"}
 ARCHS = ("sm_80", "sm_90")
 # Wide features are other kernels than the narrow ones of the built-in graph, and rows of many edges are split.
 DATA = {
@@ -84,6 +85,15 @@ def check(gnnc, model, mode, arch, data, precision, found, quick=False):
         errors.append(f"{what}: no product of fragments:\n{p.stdout[-2000:]}")
     found[what] = figures(kernels)
     return errors
+
+
+def check_modes(gnnc, model):
+    """Modes that search have, where nothing is timed, the kernels of those that do not, all of which are compiled."""
+    def text(mode):
+        return run(gnnc, model, "-q", "--device", "cuda", "-O", mode, "--emit=cuda").stdout
+
+    return [f"{os.path.basename(model)}: {searches} has other kernels than {mode}" for mode, searches in SEARCHES.items()
+            if not text(mode) or text(mode) != text(searches)]
 
 
 def loads_of_data(ptx):
@@ -164,6 +174,7 @@ def main():
         return 1 if o.required else 77
     found, quick, errors = {}, {}, []
     for model in models:
+        errors += check_modes(o.gnnc, model)
         errors += check_cache(o.gnnc, model)
         errors += check(o.gnnc, model, MODES[0], (o.arch or ARCHS)[-1], "", "highest", quick, quick=True)
         for mode in MODES:
