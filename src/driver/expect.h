@@ -1,11 +1,9 @@
-/* Expect: sizes and a device where neither is at hand yet, for decisions that are made before a program is bound. */
+/* Expect: sizes where they are not at hand yet, for decisions that are made before a program is bound. */
 #ifndef GN_DRIVER_EXPECT_H
 #define GN_DRIVER_EXPECT_H
 
 #include "passes/lower.h"
 #include "runtime/artifact.h"
-
-enum { GN_EXPECTED_MULTIPROCESSORS = 108 }; /* an A100's */
 
 /* Values of the symbols for sizes that are to be expected, at most: [n_syms].  false: one cannot be known. */
 bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hints, int64_t *value);

@@ -76,7 +76,7 @@ static const char *estimate(gn_arena *a, const gn_compiled *c, const gn_whole_ru
 {
     const gn_artifact *art = c->artifact;
     int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), trips;
-    double units = r->multiprocessors ? r->multiprocessors : GN_EXPECTED_MULTIPROCESSORS, saved = 0, lost = 0;
+    double units = r->multiprocessors ? r->multiprocessors : gn_cuda_limits().blocks, saved = 0, lost = 0;
     *pays = false;
     if (!gn_expected_symbols(art, r->n_hints, r->hints, value)) return "launch by launch: sizes are not known";
     int meetings = count_meetings(a, art, value);

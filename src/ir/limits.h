@@ -11,8 +11,9 @@ typedef struct gn_limits {
     int64_t l1_bytes, l2_bytes;
     int64_t shared_bytes; /* memory shared by a block of lanes; 0: none */
     int max_threads;      /* workers that may run a THREAD loop, or threads a block */
-    int units;            /* bit set of kir_unit that the back end can run */
-    int fragments;        /* bit set of kir_kind of whose fragments warps make products; 0: none */
+    int blocks;    /* blocks of lanes that run at once, each on a processor of its own; 0: no machine of that kind */
+    int units;     /* bit set of kir_unit that the back end can run */
+    int fragments; /* bit set of kir_kind of whose fragments warps make products; 0: none */
     bool fast_functions; /* exponentials are taken to hide behind what is loaded for them: avoiding some does not pay */
 } gn_limits;
 

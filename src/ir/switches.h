@@ -34,6 +34,7 @@
     X(TERMS, "terms", "products with few columns have several terms of a sum side by side")                            \
     X(TURN, "turn", "products with few columns give their lanes to the other operand")                                 \
     X(SHARE_TILES, "share-tiles", "blocks of lanes share tiles of products, where a machine has memory for that")      \
+    X(SMALL_TILES, "small-tiles", "products of fewer tiles than a machine works on at once are made of smaller ones")  \
     X(LIBRARY, "library-products", "a device's own library may make products, where that is asked for or faster")      \
     X(LOOPS, "simplify-loops", "loop IR is cleaned up: indices folded, what repeats shared and moved out of loops")    \
     X(SEGMENTS, "segments", "short sums along a row, several a row, are taken at once by runs of lanes")               \

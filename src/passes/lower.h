@@ -149,6 +149,9 @@ bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r
 /* GEMM: terms side by side where they can be, of which no more rows than registers hold; else one. */
 void low_fit_terms(const low_options *opt, const gir_program *p, const region *r, low_schedule *s);
 
+/* Rows of a space, at most, by the first of the options' hints, the graph's; 0: not known. */
+int64_t low_rows_hint(const low_options *opt, const gir_program *p, gir_space_id space);
+
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */

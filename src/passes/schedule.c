@@ -14,6 +14,14 @@ static const low_hint *hint_of(const low_options *opt, const gir_program *p, gir
     return NULL;
 }
 
+int64_t low_rows_hint(const low_options *opt, const gir_program *p, gir_space_id space)
+{
+    const gir_space *s = &p->spaces.p[space];
+    if (!opt->n_hints || (s->kind != GIR_NODE && s->kind != GIR_EDGE)) return 0;
+    const low_hint *graph = &opt->hints[0];
+    return s->kind == GIR_EDGE ? graph->n_edge + graph->n_dst : graph->n_dst; /* with self-loops */
+}
+
 /* Edges of a row of the region, on average. */
 static int64_t row_edges(const low_options *opt, const gir_program *p, const region *r)
 {

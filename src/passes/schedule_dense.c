@@ -1,6 +1,10 @@
 /* schedule_dense: register tiles, blocks and chunks of matrix products, from a back end's limits (schedule.c). */
 #include "passes/lower.h"
 
+/* Sums of fewer terms are not worth bringing operands to where lanes share them.  Each group of lanes takes a row then: several
+ * at once would be code for each, and there are groups enough to wait for each other's loads. */
+enum { SHORT = 8 };
+
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 static int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
 static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -131,6 +135,7 @@ static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t
     s->tile_cols = min(cols, 4 * lanes);
     int64_t vectors = ceil_div(s->tile_cols, lanes);
     int64_t most = depth < 64 ? 12 : 24; /* a short sum is over before more rows pay; and it compiles faster */
+    if (opt->limits.shared_bytes && depth < SHORT) most = 1;
     s->block_rows = s->tile_rows = rows_of(registers, vectors, most);
     if (!gn_is_on(opt->off, GN_DO_PACK) || opt->limits.shared_bytes) return;
     /* Odd columns are filled up; several panels would lie apart, row by row. */
@@ -222,7 +227,7 @@ static const char *why_not_shared(const low_options *opt, const gir_program *p, 
     kir_kind kind;
     if (t->elem != GN_F32 && !find_kind(opt, (gn_elem)t->elem, &kind)) return "its elements are not f32";
     if ((t->rank ? t->dim[t->rank - 1] : 1) < 4) return "fewer than four columns";
-    return r->kind == RG_GEMM && depth_of(p, r) < 8 ? "sums of fewer than eight terms" : NULL;
+    return r->kind == RG_GEMM && depth_of(p, r) < SHORT ? "sums of fewer than eight terms" : NULL;
 }
 
 /* Warps make products of fragments: of as many elements for each lane as lanes make by themselves.  A block takes the terms of
@@ -238,6 +243,25 @@ static void fragments(low_schedule *s, kir_kind kind, const gir_program *p, cons
     s->block_depth = 4 * least;
     while (s->block_depth > least && 4 * round_up(depth, s->block_depth) > 5 * round_up(depth, s->block_depth / 2))
         s->block_depth /= 2;
+}
+
+/* How many blocks of lanes a product is made by; 0: not known. */
+static int64_t blocks_of(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s)
+{
+    const gir_type *t = gir_type_of(p, r->members.p[0]);
+    int64_t rows = r->space ? low_rows_hint(opt, p, r->space) : t->dim[0];
+    if (r->kind == RG_GEMM) return ceil_div(rows, s->block_rows);
+    return ceil_div(rows, s->chunk_rows) * ceil_div(t->dim[0], s->block_rows) * ceil_div(t->dim[1], s->block_cols);
+}
+
+/* Where blocks are fewer than run at once, a quarter or half as large ones: more of the machine has something to do, a lane brings
+ * and multiplies less between two meetings, and there is less of it to compile. */
+static void smaller_tiles(low_schedule *s, const low_options *opt, const gir_program *p, const region *r)
+{
+    int64_t blocks = blocks_of(opt, p, r, s);
+    if (!blocks || blocks >= opt->limits.blocks || !gn_is_on(opt->off, GN_DO_SMALL_TILES)) return;
+    s->tile_rows = 2;
+    s->block_rows = 32;
 }
 
 /* A block's lanes share its tiles: each has tile_rows x tile_cols elements, and brings as many of both operands as the
@@ -262,8 +286,9 @@ static void shared_tiles(low_schedule *s, const low_options *opt, const gir_prog
     s->swap = false;
     if (find_kind(opt, (gn_elem)t->elem, &kind))
         fragments(s, kind, p, r);
-    else if (less)
-        s->why_exact = "this machine has no products of fragments";
+    else
+        smaller_tiles(s, opt, p, r);
+    if (less && !s->fragments) s->why_exact = "this machine has no products of fragments";
 }
 
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)

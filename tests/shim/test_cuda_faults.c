@@ -271,7 +271,7 @@ static const fault of_turned[] = {
     {"a lane outside of its mask", "__syncwarp(mask);", "__syncwarp(mask & ~1u);", "lacks the lane itself"},
     {"more shared memory than there is", "GN_SHARED(", "GN_SHARED(16 + ", "of another size"},
     {"beside the shared memory", "gn_shared + ", "gn_shared + 200 + ", "beside its shared memory"},
-    {"a load that is not aligned", "gn_load4(", "gn_load4(1 + ", "not aligned"},
+    {"a load that is not aligned", "gn_load_float4(", "gn_load_float4(1 + ", "not aligned"},
 };
 
 static const fault of_block[] = {

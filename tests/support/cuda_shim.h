@@ -43,11 +43,18 @@ gn_shim_host *gn_shim; /* set by whoever loads this */
 #define GN_UNROLL4
 #define GN_ROLL
 #define GN_PAIRED(p) ((uintptr_t)(p) % 4 ? gn_shim->fail("two terms at an address that is not aligned") : (void)0)
-#define GN_ALIGNED(p) ((uintptr_t)(p) % 16 ? gn_shim->fail("16 bytes at an address that is not aligned") : (void)0)
+#define GN_ALIGNED(p, bytes)                                                                                           \
+    ((uintptr_t)(p) % (bytes) ? gn_shim->fail("four elements at an address that is not aligned") : (void)0)
 
 typedef struct float4 {
     float x, y, z, w;
 } float4;
+typedef struct ushort4 {
+    unsigned short x, y, z, w;
+} ushort4;
+typedef struct uchar4 {
+    unsigned char x, y, z, w;
+} uchar4;
 
 static inline __attribute__((unused)) int __float_as_int(float f)
 {

@@ -211,6 +211,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
     if (z->mode->small) {
         limits.l1_bytes = 64;
         limits.l2_bytes = 1024;
+        limits.blocks = INT32_MAX;       /* no product has blocks enough */
         o.pass.nodes = (int64_t)1 << 40; /* everything takes much memory: what can be is made again */
     }
     o.limits = &limits;

@@ -60,6 +60,18 @@ void cu_meet(cu *c, cu_touched now, bool spread)
 
 /* Straight-line code -------------------------------------------------------------------------------------------------- */
 
+/* Four neighbours at once; those of narrow types are widened one by one. */
+static void four_loaded(cu *c, kir_id i)
+{
+    const kir_inst *in = kir_at(c->k, i);
+    gn_elem e = c->k->buffers.p[in->imm].elem;
+    const char *type = cu_vector(e), *name = e == GN_F32 ? "x" : "four";
+    cu_line(c, "const %s %s%u = gn_load_%s(%s + %s);", type, name, i, type, c->buffer[in->imm], cu_ref(c, in->a, 0));
+    for (int q = 0; q < 4 && e != GN_F32; q++)
+        cu_line(c, "const %s x%u_%d = %s;", cu_type(c, i), i, q,
+                cu_loaded(c, e, gn_arena_printf(c->arena, "four%u.%c", i, "xyzw"[q])));
+}
+
 static void one_value(cu *c, kir_id i)
 {
     const kir_inst *in = kir_at(c->k, i);
@@ -69,7 +81,7 @@ static void one_value(cu *c, kir_id i)
         return;
     }
     if (in->op == KIR_LOAD && cu_is_vector_access(c, i)) {
-        cu_line(c, "const float4 x%u = gn_load4(%s + %s);", i, c->buffer[in->imm], cu_ref(c, in->a, 0));
+        four_loaded(c, i);
         return;
     }
     for (int q = 0; q < (c->once[i] ? 1 : c->vec); q++)
@@ -82,7 +94,8 @@ static void store(cu *c, kir_id i)
     const char *name = c->buffer[in->imm];
     int b = (int)in->imm;
     if (c->wide && cu_is_vector_access(c, i)) {
-        cu_line(c, "gn_store4(%s + %s, %s, %s, %s, %s);", name, cu_ref(c, in->a, 0), cu_stored(c, b, in->b, 0),
+        const char *type = cu_vector(c->k->buffers.p[in->imm].elem);
+        cu_line(c, "gn_store_%s(%s + %s, %s, %s, %s, %s);", type, name, cu_ref(c, in->a, 0), cu_stored(c, b, in->b, 0),
                 cu_stored(c, b, in->b, 1), cu_stored(c, b, in->b, 2), cu_stored(c, b, in->b, 3));
         return;
     }
@@ -130,7 +143,7 @@ static void declare_tile(cu *c, kir_id i)
 
 static void statement(cu *c, kir_id i);
 
-enum { UNROLL_MOST = 32, ENOUGH = 32 };
+enum { UNROLL_MOST = 32, ENOUGH = 8 };
 
 static bool has_branch(const cu *c, kir_id first)
 {

@@ -21,7 +21,8 @@ enum {
     CU_THREADS = 128,       /* of a block whose groups are parts of warps */
     CU_PHASE_THREADS = 256, /* of a whole program: each may have 255 registers, so none spills for it */
     CU_MAX_THREADS = 1024,
-    CU_SHARED = 48 * 1024
+    CU_SHARED = 48 * 1024,
+    CU_PROCESSORS = 108 /* an A100's; the same code for every device of an architecture */
 };
 
 typedef enum cu_place { CU_LOCAL, CU_SPREAD, CU_SHARED_TILE } cu_place;
@@ -103,8 +104,10 @@ GN_NODISCARD gn_status *cu_ptx(const cu_source *s, int arch, gn_buf *out);
 /* value.c */
 bool cu_is_int(const cu *c, kir_id v); /* an i64 that an int holds */
 const char *cu_type(const cu *c, kir_id v);
-const char *cu_elem_type(gn_elem e);    /* of values */
-const char *cu_storage_type(gn_elem e); /* of buffers */
+const char *cu_elem_type(gn_elem e);                          /* of values */
+const char *cu_storage_type(gn_elem e);                       /* of buffers */
+const char *cu_loaded(const cu *c, gn_elem e, const char *x); /* x, an element of a buffer, as values are */
+const char *cu_vector(gn_elem e); /* of four of them, as CUDA names it; NULL: lanes take one at a time */
 const char *cu_ref(const cu *c, kir_id v, int copy);
 const char *cu_value(const cu *c, kir_id v, int copy); /* of a VALUE or a LOAD, as an expression */
 const char *cu_stored(const cu *c, int buffer, kir_id v, int copy);

@@ -16,6 +16,7 @@ gn_limits gn_cuda_limits(void)
                        .l2_bytes = 1024 * 1024,
                        .shared_bytes = CU_SHARED,
                        .max_threads = CU_MAX_THREADS,
+                       .blocks = CU_PROCESSORS,
                        .fast_functions = true,
                        .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR | 1 << KIR_THREAD | 1 << KIR_BLOCK |
                                 1 << KIR_WARP | 1 << KIR_LANE,

@@ -363,7 +363,7 @@ bool cu_is_vector_access(const cu *c, kir_id i)
     int64_t coef;
     kir_sum rest;
     if ((in->op != KIR_LOAD && in->op != KIR_STORE) || !loop || !c->simple[loop] || cu_vec(c, loop) != 4) return false;
-    if (c->k->buffers.p[in->imm].elem != GN_F32) return false;
+    if (!cu_vector((gn_elem)c->k->buffers.p[in->imm].elem)) return false;
     if (!cu_affine(c, in->a, &coef, &rest)) return false;
     return coef == 1 && divides(&rest, 4) && kir_at(c->k, kir_at(c->k, loop)->a)->imm % 4 == 0;
 }

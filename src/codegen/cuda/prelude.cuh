@@ -8,7 +8,7 @@
 #define GN_UNROLL2 _Pragma("unroll 2")
 #define GN_UNROLL4 _Pragma("unroll 4")
 #define GN_ROLL _Pragma("unroll 1")
-#define GN_ALIGNED(p) ((void)0)
+#define GN_ALIGNED(p, bytes) ((void)0)
 #define GN_PAIRED(p) ((void)0)
 
 /* Tensor cores: what differs from kind to kind of operands.  Rounded to nearest, ties away from zero. */
@@ -73,18 +73,23 @@ typedef unsigned char gn_u8;
 
 /* Memory ----------------------------------------------------------------------------------------------------------- */
 
-GN_DEVICE float4 gn_load4(const float *p)
-{
-    GN_ALIGNED(p);
-    return *(const float4 *)p;
-}
-GN_DEVICE void gn_store4(float *p, float x, float y, float z, float w)
-{
-    float4 v;
-    v.x = x, v.y = y, v.z = z, v.w = w;
-    GN_ALIGNED(p);
-    *(float4 *)p = v;
-}
+/* Four neighbours: gn_load_float4(p), gn_store_float4(p, x, y, z, w). */
+#define GN_FOUR(type, vector)                                                                                          \
+    GN_DEVICE vector gn_load_##vector(const type *p)                                                                   \
+    {                                                                                                                  \
+        GN_ALIGNED(p, sizeof(vector));                                                                                 \
+        return *(const vector *)p;                                                                                     \
+    }                                                                                                                  \
+    GN_DEVICE void gn_store_##vector(type *p, type x, type y, type z, type w)                                          \
+    {                                                                                                                  \
+        vector v;                                                                                                      \
+        v.x = x, v.y = y, v.z = z, v.w = w;                                                                            \
+        GN_ALIGNED(p, sizeof(vector));                                                                                 \
+        *(vector *)p = v;                                                                                              \
+    }
+GN_FOUR(float, float4)
+GN_FOUR(gn_u16, ushort4) /* bf16 and f16 */
+GN_FOUR(gn_u8, uchar4)   /* booleans */
 
 /* bf16: the upper half of an f32; rounded to nearest even, a NaN stays one. */
 GN_DEVICE float gn_from_bf16(gn_u16 x) { return __uint_as_float((gn_u32)x << 16); }

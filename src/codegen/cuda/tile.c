@@ -136,11 +136,11 @@ void cu_copy(cu *c, kir_id store)
 {
     const kir_inst *to = kir_at(c->k, store), *from = kir_at(c->k, to->b);
     if (cu_is_shared(c, to->ref)) {
-        cu_line(c, "gn_store4(tile%u + %s, %s, %s, %s, %s);", to->ref, cu_ref(c, to->a, 0), cu_element(c, to->b, 0),
-                after(c, to->b, 1), after(c, to->b, 2), after(c, to->b, 3));
+        cu_line(c, "gn_store_float4(tile%u + %s, %s, %s, %s, %s);", to->ref, cu_ref(c, to->a, 0),
+                cu_element(c, to->b, 0), after(c, to->b, 1), after(c, to->b, 2), after(c, to->b, 3));
         return;
     }
-    cu_line(c, "const float4 x%u = gn_load4(tile%u + %s);", to->b, from->ref, cu_ref(c, from->a, 0));
+    cu_line(c, "const float4 x%u = gn_load_float4(tile%u + %s);", to->b, from->ref, cu_ref(c, from->a, 0));
     for (int q = 0; q < 4; q++) cu_line(c, "%s = x%u.%c;", after(c, store, q), to->b, "xyzw"[q]);
 }
 

@@ -42,6 +42,13 @@ const char *cu_storage_type(gn_elem e)
     return name[e];
 }
 
+const char *cu_vector(gn_elem e)
+{
+    static const char *const name[GN_ELEM_COUNT] = {
+        [GN_F32] = "float4", [GN_BF16] = "ushort4", [GN_F16] = "ushort4", [GN_BOOL] = "uchar4"};
+    return name[e];
+}
+
 /* Leaves -------------------------------------------------------------------------------------------------------------- */
 
 const char *cu_integer(const cu *c, int64_t i)
@@ -88,7 +95,9 @@ const char *cu_ref(const cu *c, kir_id v, int copy)
         return gn_arena_printf(c->arena, "(i%u + %d)", v, copy);
     }
     if (!copies) return gn_arena_printf(c->arena, "x%u", v);
-    if (in->op == KIR_LOAD && cu_is_vector_access(c, v)) return gn_arena_printf(c->arena, "x%u.%c", v, "xyzw"[copy]);
+    if (in->op == KIR_LOAD && in->elem == GN_F32 && c->k->buffers.p[in->imm].elem == GN_F32 &&
+        cu_is_vector_access(c, v))
+        return gn_arena_printf(c->arena, "x%u.%c", v, "xyzw"[copy]);
     return gn_arena_printf(c->arena, "x%u_%d", v, copy);
 }
 
@@ -104,11 +113,15 @@ const char *cu_widened(const cu *c, gn_elem e, const char *x)
     }
 }
 
+const char *cu_loaded(const cu *c, gn_elem e, const char *x)
+{
+    return e == GN_BOOL ? gn_arena_printf(c->arena, "%s != 0", x) : cu_widened(c, e, x);
+}
+
 static const char *load(const cu *c, const kir_inst *in, int copy)
 {
     const char *x = gn_arena_printf(c->arena, "%s[%s]", c->buffer[in->imm], cu_ref(c, in->a, copy));
-    gn_elem e = c->k->buffers.p[in->imm].elem;
-    return e == GN_BOOL ? gn_arena_printf(c->arena, "%s != 0", x) : cu_widened(c, e, x);
+    return cu_loaded(c, c->k->buffers.p[in->imm].elem, x);
 }
 
 const char *cu_narrowed(const cu *c, gn_elem e, const char *x)
