@@ -9,7 +9,7 @@
 static const gir_program *program(const gnnc_run *r, int k)
 {
     const gn_model *m = r->exe->model;
-    return k == 0 ? m->eval : k == 1 ? m->loss : m->val_loss;
+    return k == 0 ? m->eval : k == 1 ? m->loss : m->validate;
 }
 
 /* What the model says of an input: its value in one of its programs. */

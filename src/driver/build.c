@@ -132,8 +132,7 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
 
 int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS])
 {
-    gn_compiled *all[GN_BUILD_PROGRAMS] = {b->step.code,         b->eval.code,         b->val_loss.code,
-                                           b->step.prepare_code, b->eval.prepare_code, b->val_loss.prepare_code};
+    gn_compiled *all[GN_BUILD_PROGRAMS] = {b->step.code, b->eval.code, b->step.prepare_code, b->eval.prepare_code};
     int n = 0;
     for (int k = 0; k < GN_BUILD_PROGRAMS; k++)
         if (all[k]) out[n++] = all[k];
@@ -166,7 +165,8 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     builder z = {.arena = a, .opt = *opt, .out = out};
     double t0 = gn_now_ms();
     *out = (gn_build){0};
-    GN_TRY(compile_unit(&z, m->eval, GN_UNIT_EVAL, NULL, &out->eval));
+    const gir_program *eval = opt->train && m->validate ? m->validate : m->eval;
+    GN_TRY(compile_unit(&z, eval, GN_UNIT_EVAL, NULL, &out->eval));
     if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {
         gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
         gn_loss_rows all = {.facts = opt->train_rows.facts}; /* rows are picked before gradients are taken */
@@ -175,8 +175,6 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
         GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &all, &out->step));
     }
-    if (opt->train && m->val_loss)
-        GN_TRY(compile_unit(&z, gn_loss_alone(a, m->val_loss), GN_UNIT_VAL_LOSS, &opt->val_rows, &out->val_loss));
     gn_compiled *all[GN_BUILD_PROGRAMS];
     int n = gn_build_programs(out, all);
     gn_quick_agree(n, all);

@@ -28,7 +28,7 @@ typedef struct gn_pick {
 
 typedef struct gn_tuned gn_tuned; /* a pick, and how it was come by: tune.h */
 
-typedef enum gn_unit_id { GN_UNIT_EVAL, GN_UNIT_STEP, GN_UNIT_VAL_LOSS, GN_UNITS } gn_unit_id;
+typedef enum gn_unit_id { GN_UNIT_EVAL, GN_UNIT_STEP, GN_UNITS } gn_unit_id;
 
 typedef struct gn_unit {              /* one program, compiled and (see gn_unit_bind) bound */
     gn_compiled *code, *prepare_code; /* prepare: NULL when nothing can be computed ahead */
@@ -55,15 +55,15 @@ typedef struct gn_build_options {
     bool no_code;    /* no machine code: nothing can be run */
     bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
     const char *cpu; /* that is compiled for; NULL: this one */
-    const gn_limits *limits;           /* that schedules are made for; NULL: those of cpu */
-    gn_precision precision;            /* of products of matrices; a CPU has one alone */
-    gn_products products;              /* who makes them on a device */
-    gn_storage gathers;                /* of what edges read of nodes */
-    int pass_limit;                    /* -1: all */
-    gn_loss_rows train_rows, val_rows; /* of the training loss and of the validation loss */
-    int threads;                       /* that compile; 0: as many as there are processors */
-    gn_without without;                /* passes and decisions that are switched off */
-    int n_hints;                       /* sizes to expect, for schedules */
+    const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
+    gn_precision precision;  /* of products of matrices; a CPU has one alone */
+    gn_products products;    /* who makes them on a device */
+    gn_storage gathers;      /* of what edges read of nodes */
+    int pass_limit;          /* -1: all */
+    gn_loss_rows train_rows; /* of the training loss */
+    int threads;             /* that compile; 0: as many as there are processors */
+    gn_without without;      /* passes and decisions that are switched off */
+    int n_hints;             /* sizes to expect, for schedules */
     const low_hint *hints;
     struct gn_cache *cache;        /* of compiled kernels (cache/cache.h); NULL: none.  Outlives runs on a device */
     gn_target *target;             /* that is compiled for and run on; NULL: this processor */
@@ -72,7 +72,7 @@ typedef struct gn_build_options {
 } gn_build_options;
 
 typedef struct gn_build {
-    gn_unit eval, step, val_loss; /* code NULL where there is none */
+    gn_unit eval, step; /* code NULL where there is none; eval: with the validation loss where training goes by it */
     gir_program *step_gir;
     gn_image *image;           /* code of all units; end it with gn_image_free */
     gn_kernel_objects objects; /* in the order of gn_build_programs; end them with gn_kernel_objects_free */
@@ -90,7 +90,7 @@ GN_NODISCARD gn_status *gn_read_model(gn_arena *a, const char *path, const char 
 GN_NODISCARD gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt, gn_build *out);
 
 /* Programs of all units, those that there are, in the order in which they are compiled; how many. */
-enum { GN_BUILD_PROGRAMS = 6 };
+enum { GN_BUILD_PROGRAMS = 2 * GN_UNITS };
 int gn_build_programs(const gn_build *b, gn_compiled *out[GN_BUILD_PROGRAMS]);
 
 /* Machine code for what was built with no_code; same arena and options. */

@@ -36,17 +36,20 @@ typedef struct best {
     gn_state weights;
 } best;
 
-/* Runs the unit, waits for it and reads its loss. */
-static gn_status *run_loss(const gn_unit *u, double *out)
+/* The loss that the last run of the unit computed: waits for it. */
+static gn_status *fetch_loss(const gn_unit *u, double *out)
 {
-    gn_instance_run(u->instance);
     GN_TRY(gn_instance_fetch(u->instance, "loss"));
     const float *loss = gn_instance_output(u->instance, "loss", NULL);
     *out = loss ? (double)*loss : NAN;
     return NULL;
 }
 
-gn_status *gn_session_step(gn_session *s, double *loss) { return run_loss(&s->build.step, loss); }
+gn_status *gn_session_step(gn_session *s, double *loss)
+{
+    gn_instance_run(s->build.step.instance);
+    return fetch_loss(&s->build.step, loss);
+}
 
 static gn_status *measure(gn_session *s, gn_epoch *e)
 {
@@ -72,13 +75,13 @@ static void judge(const gn_train_spec *t, const best *b, double accuracy, double
     }
 }
 
-/* Notes the epoch when it is the best so far. *stop: patience is over. */
+/* Notes the epoch, which has been measured, when it is the best so far. *stop: patience is over. */
 static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
     double loss = INFINITY;
     bool chosen, improved;
-    if (t->monitor_loss && s->build.val_loss.instance) GN_TRY(run_loss(&s->build.val_loss, &loss));
+    if (t->monitor_loss) GN_TRY(fetch_loss(&s->build.eval, &loss)); /* of the weights that `measure` has just run */
     judge(t, b, e->val_acc, loss, &chosen, &improved);
     if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
     if (loss < b->loss) b->loss = loss;

@@ -103,7 +103,7 @@ gn_status *gn_session_take_inputs(gn_session *s)
 {
     GN_TRY(take(s, s->model->eval));
     GN_TRY(take(s, s->model->loss));
-    GN_TRY(take(s, s->model->val_loss));
+    GN_TRY(take(s, s->model->validate));
     for (int k = 0; k < s->data->n_more; k++)
         if (!s->data->more[k].taken) gn_data_array_drop(&s->data->more[k]);
     return NULL;
@@ -155,7 +155,7 @@ int gn_session_bind_inputs(const gn_session *s, gn_binding *to)
 
 gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u)
 {
-    const gir_program *const programs[] = {s->model->eval, s->model->loss, s->model->val_loss};
+    const gir_program *const programs[] = {s->model->eval, s->model->loss, s->model->validate};
     for (int k = 0; k < 3; k++)
         for (gir_id v = 1; programs[k] && v < programs[k]->nodes.n; v++) {
             const gir_node *n = gir_at(programs[k], v);

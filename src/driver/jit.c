@@ -74,7 +74,7 @@ static gn_model *specialised(gn_arena *a, const gn_model *m, const gn_guards *g)
 {
     gn_model *s = GN_NEW(a, gn_model);
     *s = *m;
-    gir_program **p[] = {&s->eval, &s->loss, &s->val_loss};
+    gir_program **p[] = {&s->eval, &s->loss, &s->validate};
     for (int k = 0; k < 3; k++) {
         if (!*p[k]) continue;
         *p[k] = gir_clone(a, *p[k]);

@@ -31,7 +31,7 @@ static gn_status *specialise(gn_session *s)
     GN_TRY(gn_guards_first(s->opt.dynamic, &s->opt.ranges, &sizes, &s->guards));
     gn_specialise(s->model->eval, &s->guards);
     gn_specialise(s->model->loss, &s->guards);
-    gn_specialise(s->model->val_loss, &s->guards);
+    gn_specialise(s->model->validate, &s->guards);
     return NULL;
 }
 
@@ -148,8 +148,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .target = s->opt.target};
     if (o.train && o.fixed) {
         GN_TRY(gn_count_levels(s->graph, s->data->train_mask, GN_MOST_LEVELS, &o.train_rows));
-        GN_TRY(gn_count_levels(s->graph, s->data->val_mask, GN_MOST_LEVELS, &o.val_rows));
-        o.train_rows.facts.nonzeros = o.val_rows.facts.nonzeros = o.sparse ? s->data->x_csr->nnz : 0;
+        o.train_rows.facts.nonzeros = o.sparse ? s->data->x_csr->nnz : 0;
     }
     const gn_limits *limits = o.target ? &o.target->limits : o.limits;
     GN_TRY(hints_of(s, limits && limits->shared_bytes, &o.hints, &o.n_hints));
@@ -230,12 +229,12 @@ static gn_status *bind_unit(gn_session *s, gn_unit_id id, gn_unit *u)
     return gn_session_bind(s, u, pool, s->build.eval.instance);
 }
 
-enum { INSTANCES = 6, GIVE_BACK_FROM = 1 << 26 /* bytes; below that it is not worth its milliseconds */ };
+enum { INSTANCES = 2 * GN_UNITS, GIVE_BACK_FROM = 1 << 26 /* bytes; below that it is not worth its milliseconds */ };
 
 static void instances_of(const gn_session *s, gn_instance **in)
 {
-    const gn_unit *u[] = {&s->build.eval, &s->build.step, &s->build.val_loss};
-    for (int k = 0; k < 3; k++) {
+    const gn_unit *u[] = {&s->build.eval, &s->build.step};
+    for (int k = 0; k < GN_UNITS; k++) {
         in[2 * k] = u[k]->instance;
         in[2 * k + 1] = u[k]->prepare;
     }
@@ -244,9 +243,9 @@ static void instances_of(const gn_session *s, gn_instance **in)
 /* Dense copies of sparse features that only what was computed once has read: on a device their address stands for a copy. */
 static void drop_dense(gn_session *s)
 {
-    const gn_compiled *code[] = {s->build.eval.code, s->build.step.code, s->build.val_loss.code};
+    const gn_compiled *code[] = {s->build.eval.code, s->build.step.code};
     if (s->opt.target) return;
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < GN_UNITS; k++)
         if (code[k] && gn_artifact_reads(code[k]->artifact, GN_SLOT_INPUT, "x")) return;
     free(s->x_dense);
     s->x_dense = NULL;
@@ -277,7 +276,6 @@ static gn_status *bind_all(gn_session *s)
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
     GN_TRY(bind_unit(s, GN_UNIT_EVAL, &s->build.eval));
     GN_TRY(bind_unit(s, GN_UNIT_STEP, &s->build.step));
-    GN_TRY(bind_unit(s, GN_UNIT_VAL_LOSS, &s->build.val_loss));
     return share_memory(s);
 }
 
@@ -327,8 +325,8 @@ static gn_status *start(gn_session *s)
 
 gn_status *gn_session_bind_blank(gn_session *s)
 {
-    gn_unit *u[] = {&s->build.eval, &s->build.step, &s->build.val_loss};
-    for (int k = 0; k < 3; k++) gn_unit_blank(u[k]);
+    gn_unit_blank(&s->build.eval);
+    gn_unit_blank(&s->build.step);
     return bind_all(s);
 }
 
@@ -350,7 +348,6 @@ gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session
 void gn_session_free(gn_session *s)
 {
     if (!s) return;
-    gn_unit_release(&s->build.val_loss);
     gn_unit_release(&s->build.step);
     gn_unit_release(&s->build.eval);
     if (s->pool) gn_pool_free(s->pool);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const gn_unit_name[GN_UNITS] = {"eval", "step", "val_loss"};
+const char *const gn_unit_name[GN_UNITS] = {"eval", "step"};
 
 void gn_tuned_print(const gn_tuned *t, gn_buf *out)
 {

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-gn_unit *tuner_unit(gn_build *b, gn_unit_id id)
-{
-    return id == GN_UNIT_EVAL ? &b->eval : id == GN_UNIT_STEP ? &b->step : &b->val_loss;
-}
+gn_unit *tuner_unit(gn_build *b, gn_unit_id id) { return id == GN_UNIT_EVAL ? &b->eval : &b->step; }
 
 const gn_unit *tuner_reference(const tuner *t) { return tuner_unit(t->site->build, t->id); }
 const gn_unit *tuner_best(const tuner *t) { return t->best ? t->best->unit : tuner_reference(t); }

@@ -157,7 +157,7 @@ gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
     }
     GN_TRY(add_program(m->eval, s));
     GN_TRY(add_program(b->step_gir, s));
-    return add_program(m->val_loss, s);
+    return add_program(m->validate, s);
 }
 
 gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)

@@ -223,23 +223,44 @@ static gir_program *finish(elab *E)
     return E->prog;
 }
 
-static gir_program *make_eval(elab *E, const plan *p)
+static void add_result(elab *E, const plan *p)
 {
-    begin_root(E, p, "eval", MODE_EVAL);
     value out = apply_model(E, p);
     if (out.kind == VAL_TENSOR)
         gir_output_add(E->prog, GIR_OUTPUT, "out", out.id);
     else if (out.kind != VAL_POISON)
         el_error(E, p->model->name.span, "a model gives a tensor, not %s", val_text(E, &out));
+}
+
+static gir_program *make_eval(elab *E, const plan *p)
+{
+    begin_root(E, p, "eval", MODE_EVAL);
+    add_result(E, p);
     return finish(E);
 }
 
-static gir_program *make_loss(elab *E, const plan *p, const char *name, el_mode mode)
+static void add_loss(elab *E, const plan *p)
 {
-    begin_root(E, p, name, mode);
+    E->output = (value){0};
     value loss = el_train_loss(E, &p->train);
     if (loss.kind == VAL_TENSOR) gir_output_add(E->prog, GIR_OUTPUT, "loss", loss.id);
-    if (mode == MODE_TRAIN && E->output.kind == VAL_TENSOR) gir_output_add(E->prog, GIR_OUTPUT, "out", E->output.id);
+}
+
+static gir_program *make_loss(elab *E, const plan *p)
+{
+    begin_root(E, p, "loss", MODE_TRAIN);
+    add_loss(E, p);
+    if (E->output.kind == VAL_TENSOR) gir_output_add(E->prog, GIR_OUTPUT, "out", E->output.id);
+    return finish(E);
+}
+
+/* What the loss applies the model to is as a rule what the result is of: the two share all but the loss itself. */
+static gir_program *make_validate(elab *E, const plan *p)
+{
+    begin_root(E, p, "eval", MODE_EVAL);
+    add_result(E, p);
+    E->mode = MODE_VAL;
+    add_loss(E, p);
     return finish(E);
 }
 
@@ -319,14 +340,14 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     GN_TRY(default_train(E, p));
     if (p->train.decl &&
         (E->shape->n_classes > 0 || declares_input(p->train.decl) || learns_without_labels(E, p->train.decl))) {
-        m->loss = make_loss(E, p, "loss", MODE_TRAIN);
+        m->loss = make_loss(E, p);
         el_train_spec(E, &p->train, &m->train);
-        if (m->train.monitor_loss) m->val_loss = make_loss(E, p, "val_loss", MODE_VAL);
+        if (m->train.monitor_loss) m->validate = make_validate(E, p);
     }
     GN_TRY(gn_diags_status(E->diags));
     GN_TRY(check(m->eval));
     GN_TRY(check(m->loss));
-    return check(m->val_loss);
+    return check(m->validate);
 }
 
 gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape, int n_defines,

@@ -72,7 +72,7 @@ typedef struct gn_model {
      *       labels, and the train block names some and declares no input.  Without a train block a model whose output is
      *       node[C] gets cross-entropy over train_mask and adam(lr = 0.01); another one has no loss. */
     gir_program *eval, *loss;
-    gir_program *val_loss; /* eval-mode loss over val_mask, output "loss"; NULL unless monitor_loss */
+    gir_program *validate; /* eval, and as output "loss" the loss of it over val_mask; NULL unless monitor_loss */
     gn_train_spec train;
     const char *const *defaults_used; /* hyperparameters and their values, "hidden = 16", for the report */
     int n_defaults;

@@ -1,5 +1,6 @@
 /* links: driver cache codegen passes frontend ir runtime base */
-/* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the logits after them. */
+/* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the logits after them.  Where training
+ * goes by the loss over the validation nodes, it is the cross-entropy of the logits. */
 #include "cache/cache.h"
 #include "driver/tune.h"
 #include "support/suite.h"
@@ -26,11 +27,37 @@ static void need(gn_status *s, const char *model, gn_mode mode)
     if (s) ck_abort_msg("%s, %s: %s (%s:%d)", model, gn_mode_name[mode], gn_status_message(s), s->file, s->line);
 }
 
+static double cross_entropy(const gn_session *s, const float *logits, int64_t classes, const uint8_t *mask)
+{
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t v = 0; v < s->data->n_nodes; v++) {
+        const float *row = logits + v * classes;
+        double e = 0;
+        if (!mask[v]) continue;
+        for (int64_t c = 0; c < classes; c++) e += exp((double)row[c]);
+        sum += log(e) - (double)row[s->data->y[v]];
+        n++;
+    }
+    return sum / (double)n;
+}
+
+static void check_validation(const gn_session *s, const float *logits, int64_t classes)
+{
+    const float *loss = gn_instance_output(s->build.eval.instance, "loss", NULL);
+    bool monitors = s->model->train.monitor_loss;
+    ck_assert_msg(monitors == (loss != NULL), "a loss %s", loss ? "that nobody asks for" : "is missing");
+    if (!loss) return;
+    double want = cross_entropy(s, logits, classes, s->data->val_mask);
+    ck_assert_double_eq_tol(*loss, want, 1e-5 * fabs(want));
+}
+
 static float *logits(gn_session *s, int64_t *n)
 {
     int64_t classes;
     ck_assert(!gn_session_eval(s));
     const float *p = gn_session_logits(s, &classes);
+    check_validation(s, p, classes);
     *n = s->data->n_nodes * classes;
     float *copy = malloc((size_t)*n * sizeof *copy);
     ck_assert(copy != NULL);

@@ -429,9 +429,10 @@ START_TEST(train_settings)
     ck_assert_double_eq_tol(frontend_param(m, "head.weight")->weight_decay, 2e-3, 1e-15);
     ck_assert_double_eq_tol(frontend_param(m, "head.bias")->weight_decay, 0, 1e-15);
     ck_assert_double_eq_tol(frontend_param(m, "norm.module.running_mean")->weight_decay, 0, 1e-15);
-    ck_assert_ptr_nonnull(m->val_loss);
-    ck_assert(gir_leaf_by_name(m->val_loss, GIR_INPUT, "val_mask") &&
-              !gir_leaf_by_name(m->val_loss, GIR_INPUT, "train_mask"));
+    ck_assert_ptr_nonnull(m->validate);
+    ck_assert_uint_eq(m->validate->outputs.n, m->eval->outputs.n + 1);
+    ck_assert(gir_leaf_by_name(m->validate, GIR_INPUT, "val_mask") &&
+              !gir_leaf_by_name(m->validate, GIR_INPUT, "train_mask"));
 }
 END_TEST
 
@@ -441,7 +442,7 @@ START_TEST(train_by_default)
         "model M() (g: graph, x: node[F]) -> node[C] {\n  conv = GCNConv(C)\n  return conv(g, x)\n}\n";
     gn_model *m = frontend_model(&arena, text, NULL, 0, NULL);
     ck_assert_ptr_nonnull(m->loss);
-    ck_assert_ptr_null(m->val_loss);
+    ck_assert_ptr_null(m->validate);
     ck_assert_int_eq(m->train.optimizer, GN_ADAM);
     static const char plain[] = "model M() (x: node[F]) -> node[F] { return x }\n";
     m = frontend_model(&arena, plain, NULL, 0, NULL);
