@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Data of the whole graph, and of the batch. */
+typedef struct input {
+    gn_binding all; /* rows of edges in the order of the data */
+    bool on_nodes, on_edges;
+    float *rows; /* of the batch; NULL: as it is for all */
+} input;
+
 typedef struct batches {
     gn_cli *cli;
     gn_session *s; /* data and model; its own program is not run */
@@ -16,8 +23,10 @@ typedef struct batches {
     bool say;               /* -d recompiles */
     int64_t *node, *number; /* [nodes] those of the batch come first; a node's number in the batch, -1: not in it */
     int64_t *src, *dst;     /* [edges] */
-    float *x, *weight, *attr, *sorted;
-    int64_t n, e; /* of the batch */
+    int64_t *edge;          /* [edges] of the batch: which of all they are */
+    float *x, *unsorted;
+    GN_VEC(input) inputs; /* besides x */
+    int64_t n, e;         /* of the batch */
     double *find_us, *bind_us, *run_us;
     int64_t timed; /* batches that nothing was compiled for */
 } batches;
@@ -28,22 +37,52 @@ static void say(void *ctx, const char *text)
     fprintf(stderr, "recompiles: %s\n", text);
 }
 
+static gn_status *add_input(batches *z, const char *name, int64_t rows, int64_t dim, const float *data, bool on_nodes,
+                            bool on_edges)
+{
+    input in = {{name, GN_F32, rows, dim, (void *)(uintptr_t)data}, on_nodes, on_edges, NULL};
+    if (on_nodes || on_edges) {
+        in.rows = malloc((size_t)(rows * dim + 1) * sizeof *in.rows);
+        if (!in.rows) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s' of batches", name);
+    }
+    GN_PUSH(z->cli->arena, z->inputs, in);
+    return NULL;
+}
+
+/* What the data has beside x, and room for the largest of its rows of edges. */
+static gn_status *add_inputs(batches *z)
+{
+    const gn_dataset *d = z->s->data;
+    int64_t widest = 1;
+    if (d->edge_weight) GN_TRY(add_input(z, "g.weight", d->n_edges, 1, d->edge_weight, false, true));
+    if (d->edge_attr) GN_TRY(add_input(z, "g.attr", d->n_edges, d->edge_dim, d->edge_attr, false, true));
+    for (int k = 0; k < d->n_more; k++) {
+        const gn_data_array *a = &d->more[k];
+        int64_t dim = 1;
+        for (int i = a->on_nodes || a->on_edges; i < a->rank; i++) dim *= a->dim[i];
+        int64_t rows = a->on_nodes ? d->n_nodes : a->on_edges ? d->n_edges : 1;
+        if (a->taken) GN_TRY(add_input(z, a->name, rows, dim, a->data, a->on_nodes, a->on_edges));
+    }
+    for (uint32_t k = 0; k < z->inputs.n; k++)
+        if (z->inputs.p[k].on_edges && z->inputs.p[k].all.row_elems > widest) widest = z->inputs.p[k].all.row_elems;
+    z->unsorted = malloc((size_t)(d->n_edges * widest + 1) * sizeof *z->unsorted);
+    if (!z->unsorted) GN_FAIL(GN_ERR_NOMEM, "out of memory: batches of up to %lld edges", (long long)d->n_edges);
+    return NULL;
+}
+
 static gn_status *make_room(batches *z)
 {
     const gn_dataset *d = z->s->data;
-    int64_t dim = d->edge_dim > 1 ? d->edge_dim : 1;
     z->node = malloc((size_t)(d->n_nodes + 1) * sizeof *z->node);
     z->number = malloc((size_t)(d->n_nodes + 1) * sizeof *z->number);
     z->src = malloc((size_t)(d->n_edges + 1) * sizeof *z->src);
     z->dst = malloc((size_t)(d->n_edges + 1) * sizeof *z->dst);
     z->x = malloc((size_t)(d->n_nodes * d->n_features + 1) * sizeof *z->x);
-    z->weight = malloc((size_t)(d->n_edges + 1) * sizeof *z->weight);
-    z->attr = malloc((size_t)(d->n_edges * dim + 1) * sizeof *z->attr);
-    z->sorted = malloc((size_t)(d->n_edges * dim + 1) * sizeof *z->sorted);
-    if (!z->node || !z->number || !z->src || !z->dst || !z->x || !z->weight || !z->attr || !z->sorted)
+    z->edge = malloc((size_t)(d->n_edges + 1) * sizeof *z->edge);
+    if (!z->node || !z->number || !z->src || !z->dst || !z->x || !z->edge)
         GN_FAIL(GN_ERR_NOMEM, "out of memory: batches of up to %lld nodes", (long long)d->n_nodes);
     for (int64_t v = 0; v < d->n_nodes; v++) z->node[v] = v;
-    return NULL;
+    return add_inputs(z);
 }
 
 /* Some nodes, drawn by the batch's number, and the edges between them. */
@@ -67,10 +106,7 @@ static void draw(batches *z, int64_t k)
         if (z->number[d->src[e]] < 0 || z->number[d->dst[e]] < 0) continue;
         z->src[z->e] = z->number[d->src[e]];
         z->dst[z->e] = z->number[d->dst[e]];
-        if (d->edge_weight) z->weight[z->e] = d->edge_weight[e];
-        for (int64_t c = 0; d->edge_attr && c < d->edge_dim; c++)
-            z->attr[z->e * d->edge_dim + c] = d->edge_attr[e * d->edge_dim + c];
-        z->e++;
+        z->edge[z->e++] = e;
     }
 }
 
@@ -88,28 +124,33 @@ static void gather_features(batches *z)
     }
 }
 
-/* Rows of edges in the graph's order, in place. */
-static void sort_rows(batches *z, const gn_graph *g, float *rows, int64_t dim)
+/* Rows of the batch's nodes, or of its edges in the graph's order. */
+static void gather_rows(batches *z, const gn_graph *g, input *in)
 {
-    gn_graph_edges_in(g, dim * (int64_t)sizeof *rows, rows, z->sorted);
-    memcpy(rows, z->sorted, (size_t)(z->e * dim) * sizeof *rows);
+    const float *from = in->all.data;
+    int64_t dim = in->all.row_elems, bytes = dim * (int64_t)sizeof *from, n = in->on_nodes ? z->n : z->e;
+    const int64_t *which = in->on_nodes ? z->node : z->edge;
+    float *to = in->on_nodes ? in->rows : z->unsorted;
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * dim, from + which[i] * dim, (size_t)bytes);
+    if (in->on_edges) gn_graph_edges_in(g, bytes, z->unsorted, in->rows);
 }
 
 static gn_status *bind(batches *z, gn_graph *g, gn_unit *u)
 {
-    enum { DATA = 3 };
-    const gn_dataset *d = z->s->data;
-    gn_binding *b = calloc((size_t)(DATA + z->state.n + gn_unit_kept(u) + 1), sizeof *b);
+    GN_TRY(gn_session_missing_inputs(z->s, u));
+    gn_binding *b = calloc((size_t)(1 + (int)z->inputs.n + z->state.n + gn_unit_kept(u) + 1), sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     int n = 0;
-    b[n++] = (gn_binding){"x", GN_F32, z->n, d->n_features, z->x};
-    if (d->edge_weight) {
-        sort_rows(z, g, z->weight, 1);
-        b[n++] = (gn_binding){"g.weight", GN_F32, z->e, 1, z->weight};
-    }
-    if (d->edge_attr) {
-        sort_rows(z, g, z->attr, d->edge_dim);
-        b[n++] = (gn_binding){"g.attr", GN_F32, z->e, d->edge_dim, z->attr};
+    b[n++] = (gn_binding){"x", GN_F32, z->n, z->s->data->n_features, z->x};
+    for (uint32_t k = 0; k < z->inputs.n; k++) {
+        input *in = &z->inputs.p[k];
+        b[n] = in->all;
+        if (in->rows) {
+            gather_rows(z, g, in);
+            b[n].rows = in->on_nodes ? z->n : z->e;
+            b[n].data = in->rows;
+        }
+        n++;
     }
     gn_state_bindings(&z->state, b + n);
     gn_status *s = gn_unit_bind(u, 1, &(gn_graph_binding){"g", g}, n + z->state.n, b, z->pool, NULL);
@@ -186,9 +227,9 @@ static void end(batches *z)
     free(z->src);
     free(z->dst);
     free(z->x);
-    free(z->weight);
-    free(z->attr);
-    free(z->sorted);
+    free(z->edge);
+    free(z->unsorted);
+    for (uint32_t k = 0; k < z->inputs.n; k++) free(z->inputs.p[k].rows);
 }
 
 static void report(const batches *z)

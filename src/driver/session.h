@@ -119,6 +119,9 @@ GN_NODISCARD gn_status *gn_session_result(const gn_session *s, gn_result *out);
 double gn_result_at(const gn_result *r, int64_t k); /* element k, of n_rows * row_elems */
 void gn_result_free(gn_result *r);
 
+/* GN_ERR_DATA: the unit, of any build of the model, reads an input that the data has no array of. */
+GN_NODISCARD gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u);
+
 /* One training step, of a session that trains; its loss, of before the update. */
 GN_NODISCARD gn_status *gn_session_step(gn_session *s, double *loss);
 

@@ -26,8 +26,6 @@ GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *f
 GN_NODISCARD gn_status *gn_session_sort_inputs(gn_session *s);
 void gn_session_free_inputs(gn_session *s);                      /* before its data */
 int gn_session_bind_inputs(const gn_session *s, gn_binding *to); /* at most data->n_more; how many */
-/* GN_ERR_DATA: the unit reads an input that the data has no array of. */
-GN_NODISCARD gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u);
 /* What the session compiles with. */
 GN_NODISCARD gn_status *gn_session_build_options(gn_session *s, gn_build_options *out);
 /* Binds a unit of a build of the session's model to its data. */

@@ -142,6 +142,19 @@ assert ended[0][0] == ended[1][0] and ended[0][1].keys() == ended[1][1].keys(), 
 for k, (_, _, numbers) in ended[0][1].items():
     assert max(abs(a - b) for a, b in zip(numbers, ended[1][1][k][2])) < 1e-3, k
 
+# Batches have the inputs of their nodes and edges.
+parts = r.write("parts.gnn", """model M() (g: graph, x: node[F], pos: node[2], bias: [3], e: edge[2], attr: edge[D]) -> node[3] {
+  return Linear(3)(concat(x, pos)) + bias + sum(u -> v in g: sum(e, axis = -1, keep = true) * sum(attr, axis = -1, keep = true))
+}
+""")
+more = {**ALL, "pos": ("f", (N, 2), [1.0] * (2 * N)), "bias": ("f", (3,), [1.0, 2.0, 3.0]),
+        "e": ("f", (len(ring), 2), [1.0] * (2 * len(ring))), "edge_attr": ("f", (len(ring), 5), [2.0] * 5 * len(ring))}
+for dynamic in ("true", "false"):
+    text = r.works("run", parts, "--data", npz("parts.npz", more), "-q", "--batches", 4, "--dynamic", dynamic)
+    assert text.startswith(f"4 batches, dynamic {dynamic}: "), text
+bad = npz("parts.npz", {**more, "pos": None})
+r.fails(3, "`pos`, of which", "run", parts, "--data", bad, "--batches", 2)
+
 # Keys that nothing reads are named.
 text = said("train", GCN, "--data", npz("typo.npz", {**ALL, "edge_weights": ("f", (len(ring),), [1.0] * len(ring)),
                                                      "foo": shift, "class_names": files.npy("b", (1,), [0], "|O")}), "--epochs", 1)
