@@ -326,11 +326,8 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
     enum { AST = 4, STAGES = 5 };
     API_GUARD(a);
     gn_buf b = {.arena = a};
-    int k = 0;
-    while (k < STAGES && strcmp(stage, names[k]) != 0) k++;
-    if (k == STAGES)
-        GN_FAIL(GN_ERR_USAGE, "there is no stage '%s'%s: it is one of ast, gir, kir, llvm and asm", stage,
-                gn_did_you_mean(stage, names, STAGES).text);
+    int k;
+    GN_TRY(gn_choose("stage", stage, names, STAGES, &k));
     gn_buf_add(&b, "");
     gn_mode mode;
     const gn_build *newest = newest_build(e, &mode);

@@ -112,6 +112,31 @@ const char *gn_nearest(const char *name, const char *const *candidates, size_t n
     return best;
 }
 
+/* "a, b or c", as much as fits. */
+static void list_words(const char *const *words, size_t n, char *to, size_t room)
+{
+    size_t at = 0;
+    *to = 0;
+    for (size_t k = 0; k < n && at < room; k++) {
+        const char *between = k == 0 ? "" : k + 1 < n ? ", " : " or ";
+        at += (size_t)snprintf(to + at, room - at, "%s%s", between, words[k]);
+    }
+}
+
+gn_status *gn_choose(const char *what, const char *name, const char *const *words, size_t n, int *out)
+{
+    char list[256];
+    *out = 0;
+    if (!name) return NULL;
+    for (size_t k = 0; k < n; k++)
+        if (!strcmp(name, words[k])) {
+            *out = (int)k;
+            return NULL;
+        }
+    list_words(words, n, list, sizeof list);
+    GN_FAIL(GN_ERR_USAGE, "there is no %s '%s': %s%s", what, name, list, gn_did_you_mean(name, words, n).text);
+}
+
 gn_suggestion gn_did_you_mean(const char *name, const char *const *candidates, size_t n)
 {
     gn_suggestion s = {""};

@@ -4,6 +4,7 @@
 #define GN_BASE_MAP_H
 
 #include "base/arena.h"
+#include "base/status.h"
 
 #include <stdbool.h>
 
@@ -30,5 +31,9 @@ typedef struct gn_suggestion {
     char text[GN_NAME_MOST + 24];
 } gn_suggestion;
 gn_suggestion gn_did_you_mean(const char *name, const char *const *candidates, size_t n);
+
+/* *out: which of the n words (an enum's, in its order) `name` is; 0 for NULL, and where it is none of them: GN_ERR_USAGE, "there
+ * is no <what> 'nam': name, other or third; did you mean 'name'?" */
+GN_NODISCARD gn_status *gn_choose(const char *what, const char *name, const char *const *words, size_t n, int *out);
 
 #endif

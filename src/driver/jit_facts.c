@@ -17,18 +17,6 @@ static const char *const letters[GN_DIM_COUNT] = {
 #undef X
 };
 
-static gn_status *choose(const char *what, const char *name, const char *const *names, int n, int *out)
-{
-    *out = 0;
-    for (int k = 0; name && k < n; k++)
-        if (!strcmp(name, names[k])) {
-            *out = k;
-            return NULL;
-        }
-    if (!name) return NULL;
-    GN_FAIL(GN_ERR_USAGE, "there is no %s '%s'%s", what, name, gn_did_you_mean(name, names, (size_t)n).text);
-}
-
 gn_status *gn_dynamic_by_name(const char *name, gn_dynamic *out)
 {
     static const char *const names[] = {
@@ -37,9 +25,9 @@ gn_status *gn_dynamic_by_name(const char *name, gn_dynamic *out)
 #undef X
     };
     int k;
-    GN_TRY(choose("setting of dynamic", name, names, GN_DYNAMIC_COUNT, &k));
+    gn_status *s = gn_choose("setting of dynamic", name, names, GN_DYNAMIC_COUNT, &k);
     *out = (gn_dynamic)k;
-    return NULL;
+    return s;
 }
 
 gn_status *gn_stance_by_name(const char *name, gn_stance *out)
@@ -50,9 +38,9 @@ gn_status *gn_stance_by_name(const char *name, gn_stance *out)
 #undef X
     };
     int k;
-    GN_TRY(choose("stance", name, names, GN_STANCE_COUNT, &k));
+    gn_status *s = gn_choose("stance", name, names, GN_STANCE_COUNT, &k);
     *out = (gn_stance)k;
-    return NULL;
+    return s;
 }
 
 /* Ranges ------------------------------------------------------------------------------------------------------------ */

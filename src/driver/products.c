@@ -18,15 +18,11 @@ const char *const gn_products_name[GN_PRODUCTS_COUNT] = {
 
 gn_status *gn_products_by_name(const char *name, gn_products *out)
 {
-    *out = GN_PRODUCTS_BY_MODE;
-    for (int k = 1; name && k < GN_PRODUCTS_COUNT; k++)
-        if (!strcmp(name, gn_products_name[k])) {
-            *out = (gn_products)k;
-            return NULL;
-        }
-    if (!name) return NULL;
-    GN_FAIL(GN_ERR_USAGE, "there are no products '%s'%s", name,
-            gn_did_you_mean(name, gn_products_name + 1, GN_PRODUCTS_COUNT - 1).text);
+    enum { FIRST = GN_PRODUCTS_BY_MODE + 1 }; /* that has a name */
+    int k;
+    gn_status *s = gn_choose("way of products", name, gn_products_name + FIRST, GN_PRODUCTS_COUNT - FIRST, &k);
+    *out = s || !name ? GN_PRODUCTS_BY_MODE : (gn_products)(FIRST + k);
+    return s;
 }
 
 gn_status *gn_products_describe(gn_buf *out)

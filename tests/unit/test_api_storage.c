@@ -117,7 +117,7 @@ START_TEST(refuses)
     ok(gnnc_module_parse(NULL, plain, strlen(plain), NULL, &m));
     gnnc_compile_options o = {.size = sizeof o, .features = F, .classes = C, .gather_storage = "bfloat"};
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
-            "nothing is stored as 'bfloat': float32 or bfloat16; did you mean 'bfloat16'");
+            "there is no storage 'bfloat': float32 or bfloat16; did you mean 'bfloat16'");
     gnnc_module_free(m);
 }
 END_TEST
