@@ -205,6 +205,36 @@ START_TEST(sizes_again)
 }
 END_TEST
 
+/* A replayed step is one call of the driver, with the device's context made current for it, whether as a graph (of so many rows that no program is one kernel) or as one kernel: nothing
+ * is copied, nothing waits, and a loss comes back where it is asked for. */
+START_TEST(one_call_a_step)
+{
+    enum { AGAIN = 5 };
+    fake_calls_fn *calls;
+    double losses[AGAIN];
+    gnnc_compile_options o = {.train = true, .mode = "reduce-overhead", .expect_nodes = 100, .expect_edges = 300};
+    if (!driver) return; /* a GPU */
+    look_up(&calls, "fake_calls");
+    if (_i) o.expect_nodes = 50000000, o.expect_edges = 900000000;
+    gnnc_context *c = device_context();
+    bench b = set_up_in(c, plain, o, 1);
+    world w = make_world_in(c, 3, SMALL, 3 * SMALL);
+    bind_world(b.run, &w, true);
+    for (int k = 0; k < 2; k++) ok(gnnc_run_step(b.run, NULL));
+    order(NULL, 0, 0);
+    (void)calls(_i ? "cuGraphLaunch" : "cuLaunchCooperativeKernel");
+    for (int k = 0; k < AGAIN; k++) ok(gnnc_run_step(b.run, NULL));
+    ck_assert_int_eq(calls(NULL), 2 * AGAIN);
+    ck_assert_int_eq(calls(_i ? "cuGraphLaunch" : "cuLaunchCooperativeKernel"), AGAIN);
+    for (int k = 0; k < AGAIN; k++) ok(gnnc_run_step(b.run, &losses[k]));
+    ck_assert_int_gt(calls(NULL), 5 * AGAIN);
+    ck_assert(losses[0] > 0 && losses[0] != losses[AGAIN - 1]);
+    end_world(&w);
+    tear_down(&b);
+    gnnc_context_free(c);
+}
+END_TEST
+
 /* Whatever an executable is compiled for, there as here. */
 static const gnnc_compile_options ways[] = {{.fixed = true, .mode = "reduce-overhead"},
                                             {.sparse = true},
@@ -529,6 +559,7 @@ int main(void)
     tcase_add_test(t, trains);
     tcase_add_test(t, storage);
     tcase_add_test(t, sizes_again);
+    tcase_add_loop_test(t, one_call_a_step, 0, 2);
     tcase_add_loop_test(t, ways_to_compile, 0, sizeof ways / sizeof *ways);
     tcase_add_test(t, weights);
     tcase_add_test(t, data_is_copied);
