@@ -22,13 +22,18 @@ bool gn_as_fast(const gn_cell *c, const gn_cell *best, bool infer)
     return gn_stats_spread(s) && gn_stats_spread(t) && !gn_stats_differ(s, t);
 }
 
-/* As fast as the best, or as what is the same program as the best. */
+/* As fast as the best, or as most of what is the same program as the best: one of those that was measured in a bad minute
+ * makes nothing else fast. */
 static bool among_best(int n, const gn_cell *const *cells, int k, int best, bool infer)
 {
+    int same = 0, as_fast = 0;
     if (gn_as_fast(cells[k], cells[best], infer)) return true;
-    for (int i = 0; i < n; i++)
-        if (gn_same_program(cells[i], cells[best]) && gn_as_fast(cells[k], cells[i], infer)) return true;
-    return false;
+    for (int i = 0; i < n; i++) {
+        if (i != best && !gn_same_program(cells[i], cells[best])) continue;
+        same++;
+        as_fast += gn_as_fast(cells[k], cells[i], infer);
+    }
+    return 2 * as_fast > same;
 }
 
 int gn_best_of(int n, const gn_cell *const *cells, bool infer)

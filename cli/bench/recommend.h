@@ -4,8 +4,8 @@
 
 #include "cli/bench/bench.h"
 
-/* The fastest by a figure: of those that are slower within noise alone, or are the same program (as one that is), the one whose mode does
- * least (the first in the table of modes).  -1: none. */
+/* The fastest by a figure: of those that are slower within noise alone, or are the same program (or as fast as most cells of that program), the one
+ * whose mode does least (the first in the table of modes).  -1: none. */
 int gn_best_of(int n, const gn_cell *const *cells, bool infer);
 /* Is `c` as fast as `best` within noise, or the same program? */
 bool gn_as_fast(const gn_cell *c, const gn_cell *best, bool infer);
