@@ -25,9 +25,23 @@ static value constant(elab *E, const char *name)
     return b ? (value){.kind = VAL_BUILTIN, .u.builtin = b} : (value){0};
 }
 
+/* What other languages and data files call by another name. */
+static const char *known_elsewhere(const char *name)
+{
+    static const char *const words[][2] = {{"range", "; `0..n` are the numbers from 0 to n - 1"},
+                                           {"edge_attr", "; features of edges are `g.attr`"},
+                                           {"edge_weight", "; weights of edges are `g.weight`"},
+                                           {"edge_index", "; the graph is `g`"}};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strcmp(name, words[k][0]) == 0) return words[k][1];
+    return NULL;
+}
+
 const char *el_suggest_name(elab *E, const char *name)
 {
     GN_VEC(const char *) all = {0};
+    const char *elsewhere = known_elsewhere(name);
+    if (elsewhere) return elsewhere;
     if (E->diags->errors >= GN_MAX_ERRORS) return "";
     for (uint32_t i = 0; i < E->frame->names.n; i++)
         if (E->frame->values.p[E->frame->names.values[i]].kind != VAL_UNSET)
@@ -40,7 +54,9 @@ const char *el_suggest_name(elab *E, const char *name)
     const char *names[256];
     uint32_t n = gn_builtin_names(names, 256);
     for (uint32_t i = 0; i < n; i++) GN_PUSH(E->arena, all, names[i]);
-    return gn_diag_suggest(E->arena, name, all.p, all.n);
+    const char *near = gn_diag_suggest(E->arena, name, all.p, all.n);
+    if (*near || !train) return near;
+    return "; the data are `g`, `x`, `y`, `attr`, `train_mask`, `val_mask`, `test_mask`, and what an `input` declares";
 }
 
 value el_lookup(elab *E, const char *name, gn_span at)
@@ -235,7 +251,10 @@ static value eval_field(elab *E, const ast_expr *e)
     value a = el_eval(E, e->a);
     if (a.kind == VAL_GRAPH) return el_graph_field(E, e, a);
     if (a.kind == VAL_POISON) return a;
-    return el_error(E, e->mark, "%s has no field `%s`", val_text(E, &a), e->name);
+    const char *how = !gn_builtin_find(e->name) && !decl_named(E, e->name)
+                          ? ""
+                          : gn_arena_printf(E->arena, "; it is called as `%s(...)`", e->name);
+    return el_error(E, e->mark, "%s has no field `%s`%s", val_text(E, &a), e->name, how);
 }
 
 static value eval_list(elab *E, const ast_expr *e)

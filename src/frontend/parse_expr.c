@@ -201,7 +201,11 @@ static ast_expr *parse_postfix(parser *p)
         else if (parse_at(p, TOK_LBRACKET)) {
             parse_open(p, TOK_LBRACKET, "");
             ast_expr *index = parse_expr(p);
-            if (!index || !parse_close(p, TOK_RBRACKET, "after the index")) return NULL;
+            bool part = parse_at(p, TOK_COLON);
+            if (!index ||
+                !parse_close(p, TOK_RBRACKET,
+                             part ? "after the index (`slice(x, start, stop)` is a part)" : "after the index"))
+                return NULL;
             e = node(p, EXPR_INDEX, parse_span(p, e->span), index->span, e, index, NULL);
         } else if (parse_accept(p, TOK_DOT)) {
             ast_name name;

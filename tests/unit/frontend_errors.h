@@ -130,6 +130,13 @@ static const struct error_case syntax[] = {
      "m.gnn:2:12: error: expected `]` or `,` in the list\n"
          "    2 |   y = [1, 2\n"
          "      |            ^"},
+    {"part_of_an_axis",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return x[0:3]\n"
+         "}\n",
+     "m.gnn:2:13: error: expected `]` after the index (`slice(x, start, stop)` is a part), found `:`\n"
+         "    2 |   return x[0:3]\n"
+         "      |             ^"},
     {"index_open",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  y = x[1\n"
@@ -359,6 +366,34 @@ static const struct error_case meaning[] = {
      "m.gnn:2:7: error: nothing is named `q` here\n"
          "    2 |   y = q\n"
          "      |       ^"},
+    {"name_of_python",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  for i in range(3) { x = x + 1 }\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:12: error: nothing is named `range` here; `0..n` are the numbers from 0 to n - 1\n"
+         "    2 |   for i in range(3) { x = x + 1 }\n"
+         "      |            ^~~~~"},
+    {"name_of_data_files",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return sum(u -> v in g: edge_weight * x[u])\n"
+         "}\n",
+     "m.gnn:2:27: error: nothing is named `edge_weight` here; weights of edges are `g.weight`\n"
+         "    2 |   return sum(u -> v in g: edge_weight * x[u])\n"
+         "      |                           ^~~~~~~~~~~"},
+    {"name_of_no_data",
+     "model M() (g: graph, x: node[F]) -> node[F] { return x }\n"
+         "train M { loss = mean(M(g, x), edges) }\n",
+     "m.gnn:2:32: error: nothing is named `edges` here; the data are `g`, `x`, `y`, `attr`, `train_mask`, `val_mask`, `test_mask`, and what an `input` declares\n"
+         "    2 | train M { loss = mean(M(g, x), edges) }\n"
+         "      |                                ^~~~~"},
+    {"no_method",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  return x.relu()\n"
+         "}\n",
+     "m.gnn:2:12: error: node[1433] has no field `relu`; it is called as `relu(...)`\n"
+         "    2 |   return x.relu()\n"
+         "      |            ^~~~"},
     {"unknown_layer",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  y = GCNConvv(3)\n"
