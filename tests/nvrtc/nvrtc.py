@@ -17,7 +17,8 @@ PRECISIONS = {"highest": None, "high": "tf32", "medium": "bf16"}  # and what ope
 MODES = ("default", "eager", "reduce-overhead")  # the last: programs in one kernel, where they are small
 SEARCHES = {"default": "max-autotune-no-cudagraphs", "reduce-overhead": "max-autotune"}
 ARCHS = ("sm_80", "sm_90")
-# Wide features are other kernels than the narrow ones of the built-in graph, and rows of many edges are split.
+# Wide features are other kernels than the narrow ones of the built-in graph, with the tiles that large graphs have; and rows of
+# many edges are split.
 DATA = {
     "": None,
     "wide": "synthetic:nodes=300,edges=1500,features=96,classes=10",
@@ -57,7 +58,7 @@ def check(gnnc, model, mode, arch, data, precision, found, quick=False):
     args = [model, "-q", "--device", "cuda", "--arch", arch, "-O", mode, "--matmul-precision", precision]
     if DATA[data]:
         args += ["--data", DATA[data], *(["-D", "hidden=64"] if data == "wide" and "own_layer" not in model else [])]
-    args += [] if quick else ["--without", "quick-code"]
+    args += [] if quick else ["--without", "quick-code,small-tiles" if data == "wide" else "quick-code"]
     p = run(gnnc, *args)
     what = " ".join(filter(None, (os.path.basename(model)[: -len(".gnn")], mode, arch, data,
                                 precision if PRECISIONS[precision] else "", "quickly" if quick else "")))
