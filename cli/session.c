@@ -125,6 +125,18 @@ static int64_t marked_in_vain(const gn_dataset *d)
     return all;
 }
 
+/* Labels of which all classes occur but the first. */
+static bool counts_from_one(const gn_dataset *d)
+{
+    if (!d->y || d->n_classes < 2 || d->n_classes > 1024) return false;
+    bool seen[1024] = {false};
+    for (int64_t v = 0; v < d->n_nodes; v++)
+        if (d->y[v] >= 0 && d->y[v] < d->n_classes) seen[d->y[v]] = true;
+    for (int64_t c = 1; c < d->n_classes; c++)
+        if (!seen[c]) return false;
+    return !seen[0];
+}
+
 /* What was read, and what was made of it on the way. */
 static void describe_data(const gn_session *s)
 {
@@ -150,6 +162,8 @@ static void describe_data(const gn_session *s)
     if (vain)
         fprintf(stderr, "%lld of these %s no label (-1), which counts nowhere\n", (long long)vain,
                 vain == 1 ? "has" : "have");
+    if (s->opt.train && counts_from_one(d))
+        fprintf(stderr, "warning: no node is of class 0, as if classes were counted from 1: there is one too many\n");
     if (s->opt.train && d->train_mask && !marked(d->train_mask, d->n_nodes))
         fprintf(stderr, "warning: train_mask is empty: a loss over it learns nothing\n");
 }

@@ -138,8 +138,10 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
 {
     gn_ndarray a;
     gn_status *s = NULL;
+    char want[32];
+    snprintf(want, sizeof want, "%lld rows", (long long)rows);
     GN_TRY(read_array(l, key, &a));
-    if ((a.rank != 2 && !(a.rank == 1 && rows > 0)) || a.dim[0] != rows) s = bad_shape(l, key, &a, "one row each");
+    if ((a.rank != 2 && !(a.rank == 1 && rows > 0)) || a.dim[0] != rows) s = bad_shape(l, key, &a, want);
     *cols = a.rank == 2 ? a.dim[1] : 1;
     if (!s && !(*out = gn_mem_alloc(a.count, sizeof **out)))
         s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %lld numbers", (long long)a.count);
@@ -244,10 +246,12 @@ static gn_status *push_pairs(loader *l, const char *key, const gn_ndarray *a, bo
     GN_TRY(gn_edges_reserve(&l->edges, n, false));
     for (int64_t e = 0; e < n; e++) {
         int64_t end[2];
-        for (int k = 0; k < 2; k++)
-            if (!gn_ndarray_i64(a, columns ? k * n + e : e * 2 + k, &end[k]) || end[k] < 0 || end[k] >= GN_MAX_NODES)
-                GN_FAIL(GN_ERR_DATA, "%s: %s: edge %lld: expected a node from 0 to %lld", l->r->origin, key,
-                        (long long)e, (long long)GN_MAX_NODES - 1);
+        for (int k = 0; k < 2; k++) {
+            int64_t at = columns ? k * n + e : e * 2 + k;
+            if (!gn_ndarray_i64(a, at, &end[k]) || end[k] < 0 || end[k] >= GN_MAX_NODES)
+                GN_FAIL(GN_ERR_DATA, "%s: %s: edge %lld ends at %g: expected a node from 0 to %lld", l->r->origin, key,
+                        (long long)e, gn_ndarray_f64(a, at), (long long)GN_MAX_NODES - 1);
+        }
         GN_TRY(gn_edges_push(&l->edges, end[0], end[1]));
     }
     return NULL;

@@ -184,6 +184,14 @@ text = said("train", GCN, "--data", npz("none.npz", {**ALL, "train_mask": none["
 assert "warning: train_mask is empty" in text, text
 assert "no label" not in text, text
 
+# Classes counted from 1, and what does not fit is named with what it is.
+text = said("train", GCN, "--data", npz("one.npz", {**ALL, "y": ("q", (N,), [1 + v % C for v in range(N)])}), "--epochs", 1)
+assert "4 classes\n" in text and "warning: no node is of class 0" in text, text
+text = said("train", GCN, "--data", npz("gap.npz", {**ALL, "y": ("q", (N,), [1 + 2 * (v % 2) for v in range(N)])}), "--epochs", 1)
+assert "4 classes\n" in text and "warning" not in text, text
+r.fails(3, "edge_weight: shape [5]: expected 90 rows", "run", GCN, "--data", npz("bad.npz", {**ALL, "edge_weight": ("f", (5,), [1.0] * 5)}))
+r.fails(3, "edge_index: edge 1 ends at -1: expected a node", "run", GCN, "--data", npz("bad.npz", {**ALL, "edge_index": ("q", (2, 2), [0, 1, 2, -1])}))
+
 # A label of -1 counts nowhere, in a mask neither: with such nodes in the masks and out of them a model becomes the same.
 unknown = ("q", (N,), [-1 if v % 5 == 0 else v % C for v in range(N)])
 ended = []
