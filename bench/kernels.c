@@ -1,5 +1,6 @@
 /* How good is the code of the CPU back end?  Hot loops as the lowering writes them, compiled by gnnc, beside the same loops
- * written by hand with vector types in this file.  One thread, the fastest tenth of the times (machines are shared); prints a table.
+ * written by hand with vector types in this file.  One thread, the fastest tenth of the times (machines are shared);
+ * prints a table.
  *
  *   clang -O3 -march=native -ffp-contract=off -Isrc -I. bench/kernels.c <build>/libgnnc_{codegen,runtime,ir,base}.a <LLVM> -lm
  *

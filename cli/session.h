@@ -11,8 +11,8 @@ GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *
 /* Can the file be written that an option names?  Asked before the work is done that it is for; NULL is fine. */
 GN_NODISCARD gn_status *gn_cli_check_output(const char *option, const char *path);
 
-/* gn_session_new.  Where the mode searches, Ctrl-C ends the search: GN_ERR_INTERRUPTED says what is kept.  Not with o->over, where the
- * caller listens. */
+/* gn_session_new.  Where the mode searches, Ctrl-C ends the search: GN_ERR_INTERRUPTED says what is kept.  Not with
+ * o->over, where the caller listens. */
 GN_NODISCARD gn_status *gn_cli_session_open(gn_cli *cli, gn_session_options *o, gn_session **out);
 
 /* The same of the program that --what names, o->train as it says; where it names none, of the training step, or of the

@@ -68,8 +68,8 @@ void gn_instance_free(gn_instance *in); /* NULL is fine */
 /* Replaces the data of a bound tensor (same shape).  GN_ERR_USAGE: no tensor of that name, a mask that picks rows (another
  * one needs another instance), an instance on a device; GN_ERR_DATA: the data is not aligned, or overlaps. */
 GN_NODISCARD gn_status *gn_instance_rebind(gn_instance *in, const char *name, void *data);
-/* The value of an output after a run (zeros before; on a device after gn_instance_fetch); owned by the instance or the binding; NULL: no such output. elems
- * may be NULL.  Edge outputs are in CSR order (gn_graph_edges_out). */
+/* The value of an output after a run (zeros before; on a device after gn_instance_fetch); owned by the instance or the
+ * binding; NULL: no such output. elems may be NULL.  Edge outputs are in CSR order (gn_graph_edges_out). */
 const void *gn_instance_output(const gn_instance *in, const char *name, int64_t *elems);
 int gn_instance_output_graph(const gn_instance *in,
                              const char *name); /* number of the graph on whose edges it lies; -1 */

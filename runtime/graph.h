@@ -70,7 +70,8 @@ GN_NODISCARD gn_status *gn_graph_derived(const gn_graph *g, gn_graph_derive how,
 
 /* Picks of rows (SUBSET, GROW and RESTRICT of ops.def). `mask` [n] is 0 where a row is left out; indices are as wide as
  * `index` at least. `src`, `dst`: picks, or NULL where that end stays as it is.  Places in the user's list are those of
- * `g`; a pattern whose rows alone are picked stays one.  GN_ERR_DATA where sizes do not meet, and where a pick that is restricted loses a row. */
+ * `g`; a pattern whose rows alone are picked stays one.  GN_ERR_DATA where sizes do not meet, and where a pick that is
+ * restricted loses a row. */
 GN_NODISCARD gn_status *gn_graph_subset(int64_t n, const uint8_t *mask, gn_elem index, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_graph **out);
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst, gn_graph **out);

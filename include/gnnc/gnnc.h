@@ -1,9 +1,9 @@
 /* gnnc: compile and run graph neural networks from C.
  *
- * A model written in gnnc's language (docs/language.md, installed in share/doc/gnnc) is parsed to a module, compiled to an executable, and run on any
- * graph: compiled code holds no sizes of graphs, so one executable serves graphs of every number of nodes and edges, 0
- * and 1 included, and is not compiled again, but where schedules are chosen or rows picked.  (`dynamic` asks for sizes to be
- * compiled in; see gnnc_compile_options.)
+ * A model written in gnnc's language (docs/language.md, installed in share/doc/gnnc) is parsed to a module, compiled to
+ * an executable, and run on any graph: compiled code holds no sizes of graphs, so one executable serves graphs of every
+ * number of nodes and edges, 0 and 1 included, and is not compiled again, but where schedules are chosen or rows
+ * picked.  (`dynamic` asks for sizes to be compiled in; see gnnc_compile_options.)
  * A state holds weights and what training keeps; a run binds an executable, a state, a graph and data, and computes.
  *
  *     gnnc_context_new     options           -> context         cache of kernels, memory, callbacks; NULL does for one
@@ -135,7 +135,8 @@ typedef struct gnnc_context_options {
      * results come back when they are asked for, weights when they are saved or looked at.  Data is still given on the CPU.
      * Functions of such a context may be called by several threads as always, but what computes does so one at a time.  Calls that
      * compute may return before it is done: what goes wrong there is the status of a later call that waits.
-     *   GNNC_ERROR_USAGE: there is no such device; GNNC_ERROR_BACKEND: there is no driver (what was looked for, and where), it is too
+     *   GNNC_ERROR_USAGE: there is no such device; GNNC_ERROR_BACKEND: there is no driver (what was looked for, and
+     *   where), it is too
      * old, or the device is.  Later, of whatever compiles or computes: GNNC_ERROR_BACKEND: there is no NVRTC, or the device was
      * lost (a fault there ends it for the process: free everything); GNNC_ERROR_MEMORY: what takes how much of the device's
      * memory, and how much is free.  A training step that failed on a device leaves the state as it happens to be. */
@@ -259,8 +260,8 @@ typedef struct gnnc_compile_options {
      * number of threads; else what a search finds on the data that is bound, which begins nothing after so many milliseconds
      * each.  It may take longer by what it began in time, to compile a candidate and some thirty runs, and takes ten runs of what
      * rules make at the least.
-     * 0: nothing is searched for, and what is not kept is as rules choose, as in reduce-overhead (and default).  What is kept of a search
-     * that had less time is gone on with.
+     * 0: nothing is searched for, and what is not kept is as rules choose, as in reduce-overhead (and default).  What
+     * is kept of a search that had less time is gone on with.
      *   A candidate is measured against the default's program, on fresh weights of its own and the run's threads: what gives
      * other results, beyond the rounding of sums in another order, or is not faster beyond noise, is not taken.  What is
      * taken holds for all runs of the executable and later graphs of the program (with dynamic "true" for all graphs: those
@@ -268,9 +269,10 @@ typedef struct gnnc_compile_options {
      * choose differently, which a lock prevents.  While one run chooses, others of the executable that need a choice wait for it.
      * With the stance run-what-is-compiled, and in eager programs, nothing is chosen.  Neither the order of nodes nor the
      * number of threads is: they are the caller's.  On a GPU no schedules are measured: they are those of the
-     * rules.  But in modes that search products that cuBLASLt can make are timed in both forms at the first run after a graph is bound,
-     * and what is found is kept in the context's cache; without a cache two bindings may choose differently, and
-     * then their last bits differ.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
+     * rules.  But in modes that search products that cuBLASLt can make are timed in both forms at the first run after a
+     * graph is bound, and what is found is kept in the context's cache; without a cache two bindings may choose
+     * differently, and then their last bits differ.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not
+     * search. */
     int64_t tune_budget_ms;
     /* Schedules come from this file, in any mode but eager, and nothing is searched for.  It is read by gnnc_compile, whose
      * GNNC_ERROR_IO says that it cannot be.  The first inference or step of a program is GNNC_ERROR_DATA where it is no lock or
@@ -297,7 +299,8 @@ typedef struct gnnc_compile_options {
 
     /* How rows of 16 numbers and more that edges read of nodes lie in memory: "float32" (NULL), or "bfloat16": rounded to that,
      * half the bytes, which is what a sum over edges of a large graph waits for.  All arithmetic stays float32, and so do weights,
-     * gradients of weights and the optimizer's moments; gradients are of the model as it is written.  In every mode, on a CPU and on a GPU. */
+     * gradients of weights and the optimizer's moments; gradients are of the model as it is written.  In every mode, on
+     * a CPU and on a GPU. */
     const char *gather_storage;
 } gnnc_compile_options;
 
@@ -425,18 +428,18 @@ GNNC_API void gnnc_run_free(gnnc_run *r);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc_graph *g);
 
 /* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], classes or -1 for unknown; the masks that the
- * model reads, as "train_mask", bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges, edge_features]; inputs that the
- * model declares.  Row-major float32 and int32 data that is not on edges is borrowed until other data is bound or the run
- * is freed, and is read anew by every call; the rest (masks, int64, other strides, data on edges, x for an executable
- * that was compiled `sparse`, everything for one that was compiled `fixed` or in a context with a GPU) is copied here, when it
- * is bound.
+ * model reads, as "train_mask", bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges,
+ * edge_features]; inputs that the model declares.  Row-major float32 and int32 data that is not on edges is borrowed
+ * until other data is bound or the run is freed, and is read anew by every call; the rest (masks, int64, other strides,
+ * data on edges, x for an executable that was compiled `sparse`, everything for one that was compiled `fixed` or in a
+ * context with a GPU) is copied here, when it is bound.
  * Data of other sizes than before may be bound at any time, together with a graph that fits.  A mask that is written to once it
  * is bound counts as it was, until it is bound again.
  * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of
  * dimensions or columns, not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32 bits do
  * not hold, a label that is neither a class nor -1 (with its row; what is borrowed is looked at now, not by later calls: there a
- * label beyond the classes counts as a row, and adds nothing to the loss).  Numbers of rows are checked against each other when it is
- * run. */
+ * label beyond the classes counts as a row, and adds nothing to the loss).  Numbers of rows are checked against each
+ * other when it is run. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data);
 
 /* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL: all 1).  Copied; values of a
@@ -458,8 +461,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
 /* What the last gnnc_run_infer gave: "out" in the shape that the model says, [nodes, ...], [edges, ...] in the order of the
- * graph's edges, or without rows; float32 but where the model gives whole numbers or truth values.  A view that is alive until the next call on this run.
- * GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output. */
+ * graph's edges, or without rows; float32 but where the model gives whole numbers or truth values.  A view that is
+ * alive until the next call on this run.  GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view);
 
 /* Bytes that the run holds besides what it borrows. */

@@ -37,8 +37,8 @@ typedef struct gn_cuda_choice { /* of a launch */
     char text[96];          /* gn_cuda_choice_text */
 } gn_cuda_choice;
 
-/* `launch` of a bound instance, a product of at least one row; bias: where that will lie.  With `always` an error where the library has no
- * such product, else the kernel stays. */
+/* `launch` of a bound instance, a product of at least one row; bias: where that will lie.  With `always` an error where
+ * the library has no such product, else the kernel stays. */
 GN_NODISCARD gn_status *gn_cuda_choice_make(const gn_cuda_library *l, gn_cuda_device *d, const gn_instance *host,
                                             int launch, gn_device_ptr bias, gn_cuda_choice *out);
 void gn_cuda_choice_end(gn_cuda_choice *c);

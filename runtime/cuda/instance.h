@@ -70,8 +70,9 @@ GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instanc
 /* Shadows that no other instance uses end with it: fetch states that were trained before. NULL is fine. */
 void gn_cuda_instance_free(gn_cuda_instance *in);
 
-/* With `replay` the first run is recorded, and that and every later one is one call of the driver.  A whole is one anyway.  Where the
- * library may make products it is the second: in the first forms are chosen (choose.h), and the library loads its code. */
+/* With `replay` the first run is recorded, and that and every later one is one call of the driver.  A whole is one
+ * anyway.  Where the library may make products it is the second: in the first forms are chosen (choose.h), and the
+ * library loads its code. */
 void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay);
 /* Puts one run on the device's stream, and does not wait for it. */
 GN_NODISCARD gn_status *gn_cuda_instance_run(gn_cuda_instance *in);

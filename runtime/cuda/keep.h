@@ -1,9 +1,10 @@
 /* Keep: recorded graphs of instances that are gone, for instances of the same shapes that come later.
  *
  * A program that meets graphs of several sizes has an instance for each in turn.  To make a graph that can be launched
- * (cuGraphInstantiate) is taken to last far longer than to record one or to update it (not yet measured), so what an instance has recorded is kept when it goes: one
- * that launches the same kernels with as many blocks takes it over, updated where addresses differ, and as it is where nothing
- * does.  Graphs take memory of the device and of the host: above a cap those go that were used longest ago. */
+ * (cuGraphInstantiate) is taken to last far longer than to record one or to update it (not yet measured), so what an
+ * instance has recorded is kept when it goes: one that launches the same kernels with as many blocks takes it over,
+ * updated where addresses differ, and as it is where nothing does.  Graphs take memory of the device and of the host:
+ * above a cap those go that were used longest ago. */
 #ifndef GN_RUNTIME_CUDA_KEEP_H
 #define GN_RUNTIME_CUDA_KEEP_H
 

@@ -1,8 +1,8 @@
 /* synthetic:nodes=N,edges=E,...  A seeded Chung-Lu graph: expected degrees follow a power law, most edges stay within a
  * community, labels follow communities and features follow labels, so that training has something to find.
  *
- * train=SHARE: so many of the nodes are trained on, a third of the others validate; else a split is drawn as for any data.  local=1:
- * communities lie one after another, else nodes are numbered at random.
+ * train=SHARE: so many of the nodes are trained on, a third of the others validate; else a split is drawn as for any
+ * data.  local=1: communities lie one after another, else nodes are numbered at random.
  *
  * F. Chung, L. Lu, "Connected components in random graphs with given expected degree sequences", 2002.  Weights are
  * integers and draws are Philox words, so a graph is the same on every machine whose pow() rounds alike. */

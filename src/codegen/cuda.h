@@ -22,8 +22,8 @@ gn_limits gn_cuda_limits(void);
 
 /* The text of kernel k as function `symbol`, appended to `out`, and how it is launched.  `origin` (may be NULL) is put
  * above it, a comment a line.  Needs gn_cuda_prelude before it.  GN_ERR_BACKEND, with its name and the reason, for a kernel that
- * cannot be spelled: loops over WARPs that do more than multiply fragments, tiles of more than 384 KB, more than 200 arguments, a BLOCK loop whose LANE loops reduce
- * or whose tiles do not fit in shared memory. */
+ * cannot be spelled: loops over WARPs that do more than multiply fragments, tiles of more than 384 KB, more than 200
+ * arguments, a BLOCK loop whose LANE loops reduce or whose tiles do not fit in shared memory. */
 GN_NODISCARD gn_status *gn_cuda_kernel(const kir_kernel *k, const char *symbol, const char *origin, gn_buf *out,
                                        gn_cuda_geometry *geometry);
 
@@ -47,8 +47,8 @@ typedef struct gn_cuda_usage {
 } gn_cuda_usage;
 
 /* One object of n kernels: how each is launched, what it uses, and their cubin, in which kernel k is the function
- * gn_kernel_<k>.  Can be kept under its kernels, arch and `quick`: another NVRTC may make other code of them.  quick: less optimised,
- * in two thirds of the time.  *out is malloc'd. */
+ * gn_kernel_<k>.  Can be kept under its kernels, arch and `quick`: another NVRTC may make other code of them.  quick:
+ * less optimised, in two thirds of the time.  *out is malloc'd. */
 GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, int arch, bool quick,
                                        gn_code_object *out);
 
@@ -109,8 +109,9 @@ void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *geometr
 /* "NVRTC 13.0 (libnvrtc.so.13)": what would compile now, for people; an object that was kept may come from another one.
  * GN_ERR_BACKEND where there is none: what was looked for, and how to get it. */
 GN_NODISCARD gn_status *gn_cuda_describe(gn_buf *out);
-/* Of an NVRTC and a driver, by their versions: does it make code that the driver does not load?  `why` says it, and what to do.  What
- * NVRTC 12 makes every driver for CUDA 12 loads, and every later one (CUDA Compatibility, "minor version compatibility"). */
+/* Of an NVRTC and a driver, by their versions: does it make code that the driver does not load?  `why` says it, and
+ * what to do.  What NVRTC 12 makes every driver for CUDA 12 loads, and every later one (CUDA Compatibility, "minor
+ * version compatibility"). */
 enum { GN_CUDA_WHY = 400 };
 bool gn_cuda_too_new(int made_by, int driver, char why[GN_CUDA_WHY]);
 /* NVRTC's own version in that form; 0: there is none. */

@@ -47,9 +47,9 @@ bool gn_has_products(const gn_compiled *c)
     return false;
 }
 
-/* How the library computes, and how far its results may be from a kernel's of the same precision; what an A100 multiplies, by NVIDIA's
- * data sheet, and what part of that each form is taken to reach, by reasoning: none of it is measured here.  In the order of
- * precisions, from exact to TF32 to BF16. */
+/* How the library computes, and how far its results may be from a kernel's of the same precision; what an A100
+ * multiplies, by NVIDIA's data sheet, and what part of that each form is taken to reach, by reasoning: none of it is
+ * measured here.  In the order of precisions, from exact to TF32 to BF16. */
 static const struct {
     int compute;
     double slack, flops_per_us, kernel, library;

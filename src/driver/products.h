@@ -36,7 +36,8 @@ gn_products gn_products_way(gn_products asked, gn_mode mode, gn_switches off);
 
 bool gn_has_products(const gn_compiled *c); /* a launch that the library may make */
 
-/* Where there is no device to time products on: sets c->product_why to what the cost model says of sizes that are to be expected. */
+/* Where there is no device to time products on: sets c->product_why to what the cost model says of sizes that are to be
+ * expected. */
 void gn_products_estimate(gn_arena *a, gn_compiled *c, gn_precision precision, int n_hints, const low_hint *hints);
 
 /* For the program's launches; in the arena.  NULL: kernels make all. */

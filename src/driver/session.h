@@ -98,9 +98,8 @@ int64_t gn_session_classes(const gn_session *s);
 /* Of the last eval, [nodes, classes]; the user's node v lies in row gn_session_row(s, v).  NULL: no classes. */
 const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }
-double gn_session_accuracy(const gn_session *s,
-                           const uint8_t *mask); /* of the last eval; NaN without classes, labels or
-                                                                       * mask */
+/* Of the last eval, over the mask's nodes that have a label; NaN without classes, labels or mask. */
+double gn_session_accuracy(const gn_session *s, const uint8_t *mask);
 
 /* What the last eval gave, whatever its shape, as the model says it and in the user's order. */
 typedef struct gn_result {

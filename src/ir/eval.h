@@ -4,10 +4,10 @@
  * Two precisions: GIR_EVAL_F64 computes in double and rounds no float, GIR_EVAL_ELEM rounds every result to its element
  * type.  On request every value carries a bound, propagated operator by operator, on
  *   |what code computes in the element type, by any order of summation, contracted to fma or not - v|
- * with inputs and states as given.  It allows 4 ulp to exp and log, 8 to the other transcendental functions, one rounding more than IEEE
- * to a division.  A bool that may come out either way has bound 1, what may be anything (a NaN, an overflow, a root of
- * what may be negative) has INFINITY.  The bounds know that x == max(x) holds at a clear winner, so that gradients of
- * maxima have bounds too. */
+ * with inputs and states as given.  It allows 4 ulp to exp and log, 8 to the other transcendental functions, one
+ * rounding more than IEEE to a division.  A bool that may come out either way has bound 1, what may be anything (a NaN,
+ * an overflow, a root of what may be negative) has INFINITY.  The bounds know that x == max(x) holds at a clear winner,
+ * so that gradients of maxima have bounds too. */
 #ifndef GN_IR_EVAL_H
 #define GN_IR_EVAL_H
 

@@ -57,8 +57,8 @@ static int64_t *user_order(gn_arena *a, const gir_coo *g)
     return order;
 }
 
-/* The parent's list without loops where `drop`, then a loop at every node where `add`.  A loop that was dropped gives its place to the
- * new one at its node: the last does where there are several. */
+/* The parent's list without loops where `drop`, then a loop at every node where `add`.  A loop that was dropped gives
+ * its place to the new one at its node: the last does where there are several. */
 static gn_status *with_loops(gir_eval_t *e, bool drop, bool add)
 {
     const gir_coo *g = gir_arg(e, 0)->graph;

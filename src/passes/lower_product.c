@@ -1,6 +1,6 @@
 /* lower_product: which products of blocks are what libraries of matrix products have, too.
- * Needs: the launch that low_gemm_block has just made.  Keeps: the launch.  Makes: its `product`, or `why_kernel`, why only a kernel
- * makes it. */
+ * Needs: the launch that low_gemm_block has just made.  Keeps: the launch.  Makes: its `product`, or `why_kernel`, why
+ * only a kernel makes it. */
 #include "passes/lower_dense.h"
 
 /* The product's buffers by the kernel's numbers; -1 where the kernel does not touch it. */

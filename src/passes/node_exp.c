@@ -10,9 +10,9 @@
  *   exp(s) exp(min(0, (1 - c) t))  and  exp(c s) exp(min(0, (c - 1) t))
  *
  * No factor of t exceeds 1 and one of both is 1, so only s matters: while |s| <= RANGE nothing overflows, nothing
- * vanishes, and sums of w are as good as those of the reference, whatever t is.  One number a run says so, the largest |s|; where it
- * does not hold (or is NaN) w is what it was.  A select says that, and lowering writes such loops twice ("versions").
- * The constant that keeps an empty sum from being a divisor of 0 becomes smaller, as sums do.
+ * vanishes, and sums of w are as good as those of the reference, whatever t is.  One number a run says so, the largest
+ * |s|; where it does not hold (or is NaN) w is what it was.  A select says that, and lowering writes such loops twice
+ * ("versions").  The constant that keeps an empty sum from being a divisor of 0 becomes smaller, as sums do.
  *
  * Declines where scores have parts of their own on the edges, where w is used otherwise than in ratios, for other types than
  * f32 and f64; and for machines with fast functions, where loops that are written twice cost more than they save. */

@@ -1,9 +1,9 @@
 /* scale_free: does a softmax's numerator matter up to a factor a row alone?
  *
- * Every value has a degree in the factor: 1 for w itself and for what is linear in it, -1 for what is divided by that, 0 for what does
- * not see it, such as w over its sum.  Beside the degree goes which element of w's row each element belongs to,
- * since each has a factor of its own.  Degrees are carried through the program; whatever has no degree (a sum of different
- * ones, a function of a scaled value, a sum that crosses rows) says no. */
+ * Every value has a degree in the factor: 1 for w itself and for what is linear in it, -1 for what is divided by that,
+ * 0 for what does not see it, such as w over its sum.  Beside the degree goes which element of w's row each element
+ * belongs to, since each has a factor of its own.  Degrees are carried through the program; whatever has no degree (a
+ * sum of different ones, a function of a scaled value, a sum that crosses rows) says no. */
 #include "passes/scale_free.h"
 
 #include <math.h>

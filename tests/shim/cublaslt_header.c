@@ -1,5 +1,5 @@
-/* Compared with NVIDIA's header, where there is one: constants, sizes and offsets, and types of functions that runtime/cuda/cublaslt.h
- * declares.  Nothing of it runs. */
+/* Compared with NVIDIA's header, where there is one: constants, sizes and offsets, and types of functions that
+ * runtime/cuda/cublaslt.h declares.  Nothing of it runs. */
 #include "runtime/cuda/cublaslt.h"
 
 #include <cublasLt.h>

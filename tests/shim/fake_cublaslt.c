@@ -1,9 +1,9 @@
 /* A cuBLASLt over the fake driver's memory: the functions of runtime/cuda/cublaslt.h, computed on the host.
  *
- * Strict where the real one is lenient: matrices that leave what is allocated, leading dimensions that are too small, addresses less
- * aligned than was said, a call without a context, an algorithm of another product, reductions by atomics, attributes of the wrong size are
- * noted as faults of the driver.  Sums are taken from the last term to the first: bits differ from a kernel's, so that it shows who
- * made a product. */
+ * Strict where the real one is lenient: matrices that leave what is allocated, leading dimensions that are too small,
+ * addresses less aligned than was said, a call without a context, an algorithm of another product, reductions by
+ * atomics, attributes of the wrong size are noted as faults of the driver.  Sums are taken from the last term to the
+ * first: bits differ from a kernel's, so that it shows who made a product. */
 #include "fake_cublaslt.h"
 #include "fake_driver.h"
 

@@ -2,7 +2,8 @@
  *
  * Strict where the real one is lenient: a copy outside of what is allocated, a handle that is none, a context that is not
  * current, calls that a thread whose stream records must not make, a module unloaded that a graph launches are noted as faults,
- * which tests look at.  Work runs at once (fake_work.c).  Fresh memory holds 0xA5.  A module's image says who runs its kernels (fake_image). */
+ * which tests look at.  Work runs at once (fake_work.c).  Fresh memory holds 0xA5.  A module's image says who runs its
+ * kernels (fake_image). */
 #include "fake_objects.h"
 
 #include <stdio.h>

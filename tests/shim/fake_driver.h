@@ -14,8 +14,8 @@ typedef void fake_cooperates_fn(int does); /* whether devices launch blocks that
 typedef void fake_costs_fn(double launch_ms,
                            double call_ms); /* that events tell of work; 0: a millisecond, whatever it is */
 
-/* For other libraries over the same memory (fake_cublaslt.c): puts `call` of n words on a stream; is a context current, does memory lie
- * within an allocation; notes a misuse. */
+/* For other libraries over the same memory (fake_cublaslt.c): puts `call` of n words on a stream; is a context current,
+ * does memory lie within an allocation; notes a misuse. */
 typedef int fake_call_fn(void *stream, int (*call)(const void *values), const void *values, int n);
 typedef int fake_current_fn(void);
 typedef int fake_within_fn(unsigned long long p, unsigned long long bytes);

@@ -205,8 +205,9 @@ START_TEST(sizes_again)
 }
 END_TEST
 
-/* A replayed step is one call of the driver, with the device's context made current for it, whether as a graph (of so many rows that no program is one kernel) or as one kernel: nothing
- * is copied, nothing waits, and a loss comes back where it is asked for. */
+/* A replayed step is one call of the driver, with the device's context made current for it, whether as a graph (of so
+ * many rows that no program is one kernel) or as one kernel: nothing is copied, nothing waits, and a loss comes back
+ * where it is asked for. */
 START_TEST(one_call_a_step)
 {
     enum { AGAIN = 5 };

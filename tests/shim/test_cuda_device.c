@@ -1,6 +1,6 @@
 /* links: runtime base */
-/* Drivers and devices, over the fake driver: memory, recording, every error in turn.  With GNNC_TEST_DEVICE in the environment, over
- * the machine's driver, what needs no driver that obeys: memory and recording. */
+/* Drivers and devices, over the fake driver: memory, recording, every error in turn.  With GNNC_TEST_DEVICE in the
+ * environment, over the machine's driver, what needs no driver that obeys: memory and recording. */
 #include "runtime/cuda/device.h"
 
 #include "fake_driver.h"
@@ -390,8 +390,8 @@ START_TEST(fatal)
 }
 END_TEST
 
-/* What must not be done while this thread's stream records, and what the driver's function for it is: the fake driver refuses it and
- * notes it, so the fault stays. */
+/* What must not be done while this thread's stream records, and what the driver's function for it is: the fake driver
+ * refuses it and notes it, so the fault stays. */
 START_TEST(while_recording)
 {
     static const char *const refused[] = {"cuMemAlloc_v2", "cuEventRecord", "cuModuleLoadData", "cuGraphLaunch",

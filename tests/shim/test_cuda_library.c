@@ -1,8 +1,8 @@
 /* links: driver codegen passes frontend ir cache runtime base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 600 */
-/* Products by cuBLASLt: the library found and refused, products of every layout over a fake one, and models trained with it: chosen,
- * timed, remembered, recorded; every call of it failing in turn. */
+/* Products by cuBLASLt: the library found and refused, products of every layout over a fake one, and models trained
+ * with it: chosen, timed, remembered, recorded; every call of it failing in turn. */
 #include "cache/cache.h"
 #include "driver/session.h"
 #include "shim/fake_cublaslt.h"
@@ -122,7 +122,8 @@ static void close_world(world *w)
 
 static float number(int k) { return (float)(k % 13 - 6) / 8; }
 
-/* Each layout of both operands, each epilogue: bits of `way`; above them the precision, which tells no difference for these numbers. */
+/* Each layout of both operands, each epilogue: bits of `way`; above them the precision, which tells no difference for
+ * these numbers. */
 static gn_status *multiply(world *w, int way)
 {
     static const int compute[] = {GN_CUBLASLT_COMPUTE_F32, GN_CUBLASLT_COMPUTE_TF32, GN_CUBLASLT_COMPUTE_BF16};

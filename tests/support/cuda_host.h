@@ -1,8 +1,8 @@
 /* Runs the CUDA source of kernels on the CPU.
  *
  * The text that the CUDA back end writes is compiled by the system's C compiler (the environment variable CC, or cc) with
- * cuda_shim.h in front of it, and loaded.  Each thread of a block is a fiber that runs until it waits at a barrier or a shuffle; blocks
- * run one after another.  What is checked:
+ * cuda_shim.h in front of it, and loaded.  Each thread of a block is a fiber that runs until it waits at a barrier or a
+ * shuffle; blocks run one after another.  What is checked:
  *   - whoever waits is joined by all lanes of its mask, at a barrier or shuffle of the same kind, and nobody waits for a
  *     lane that has ended; shuffles read from lanes of the mask
  *   - shared memory is as large as the launch says, is filled with NaNs before each block, and what lies around it stays

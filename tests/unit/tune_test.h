@@ -1,5 +1,6 @@
-/* What the tests of searches share: a cache in a folder of its own, and sessions of samples on a small graph.  Nothing depends on how
- * fast the machine is: searches end when all was tried, after so many candidates, or before the first. */
+/* What the tests of searches share: a cache in a folder of its own, and sessions of samples on a small graph.  Nothing
+ * depends on how fast the machine is: searches end when all was tried, after so many candidates, or before the first.
+ * */
 #ifndef GN_TESTS_TUNE_TEST_H
 #define GN_TESTS_TUNE_TEST_H
 

@@ -1,7 +1,7 @@
 /* Emission of one loop IR kernel as LLVM IR: what the files of this folder share.
  *
- * A kernel becomes one function of type gn_kernel_fn.  VECTOR loops are spelled as explicit vectors.  While a chunk of `lanes` iterations is
- * emitted, a value is one of
+ * A kernel becomes one function of type gn_kernel_fn.  VECTOR loops are spelled as explicit vectors.  While a chunk of
+ * `lanes` iterations is emitted, a value is one of
  *   CG_INT      an integer known as  base + c + off[lane]:  one scalar LLVM value (or none) and compile-time constants.
  *               Every uniform integer is one, and so is whatever follows from the induction variable by + - * / %
  *               with constants; bools that are known at compile time are a CG_INT of 0 and 1 without a base
