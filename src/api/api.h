@@ -99,7 +99,8 @@ struct gnnc_run {
     const gn_variant *variant[API_UNITS]; /* whose code the units have */
     gn_unit unit[API_UNITS];              /* code, with instances of this run's */
     bool bound[API_UNITS];                /* instances are up to date */
-    int last;                             /* unit that was called last */
+    int levels; /* of rows that leave out enough, of the mask and the graph that are bound; -1: not counted yet */
+    int last;   /* unit that was called last */
     bool inferred;
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;

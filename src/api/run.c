@@ -77,6 +77,7 @@ static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
     if (!r) GN_FAIL(GN_ERR_NOMEM, "out of memory: a run");
     r->exe = (gnnc_executable *)(uintptr_t)e;
     r->state = s;
+    r->levels = -1;
     atomic_fetch_add(&r->exe->users, 1);
     atomic_fetch_add(&s->users, 1);
     r->stance = stance;
@@ -160,14 +161,17 @@ static gn_status *choose_rows(gnnc_run *r, const gn_variant **v)
     const gn_graph *g = r->graph->graph;
     const api_data *mask = e->levels ? api_find_data(r, e->mask) : NULL;
     gn_sizes s = api_sizes(r);
-    gn_loss_rows rows;
     if (!mask || !mask->data) return NULL; /* an error further on */
     if (mask->rows != g->n_dst)
         GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld nodes", e->mask, (long long)mask->rows,
                 (long long)g->n_dst);
     if (!g->n_dst) return NULL;
-    GN_TRY(gn_count_levels(g, mask->data, e->levels, &rows));
-    return gn_jit_get_rows(e->jit, *v, &s, rows.levels, r->stance, v);
+    if (r->levels < 0) {
+        gn_loss_rows rows;
+        GN_TRY(gn_count_levels(g, mask->data, e->levels, &rows));
+        r->levels = rows.levels;
+    }
+    return gn_jit_get_rows(e->jit, *v, &s, r->levels, r->stance, v);
 }
 
 static gn_status *choose_unit(gnnc_run *r, int which)
