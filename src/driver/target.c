@@ -37,8 +37,9 @@ static gn_status *start(gn_target *t, const char *path, int ordinal)
     const gn_cuda_info *about = gn_cuda_device_about(t->device);
     t->arch = 10 * about->major + about->minor;
     if (t->arch < LEAST_ARCH)
-        GN_FAIL(GN_ERR_BACKEND, "%s has compute capability %d.%d; 8.0 (Ampere) or newer is needed", about->name,
-                about->major, about->minor);
+        GN_FAIL(GN_ERR_BACKEND,
+                "%s has compute capability %d.%d; 8.0 (Ampere) or newer is needed (--device cpu does without)",
+                about->name, about->major, about->minor);
     GN_TRY(gn_cuda_memory_new(t->device, &t->memory));
     t->remote = gn_cuda_memory_remote(t->memory);
     return NULL;

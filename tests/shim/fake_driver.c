@@ -63,9 +63,14 @@ API(cuDeviceGetName, char *name, int n, int device)
 
 API(cuDeviceGetAttribute, int *value, int attribute, int device)
 {
+    const char *asked = getenv("FAKE_CUDA_ARCH"); /* for programs that are run */
+    int arch = asked ? atoi(asked) : 90;
     (void)device;
     ENTER();
-    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 95 ? fake.cooperative : MULTIPROCESSORS;
+    *value = attribute == 75   ? arch / 10
+             : attribute == 76 ? arch % 10
+             : attribute == 95 ? fake.cooperative
+                               : MULTIPROCESSORS;
     return OK;
 }
 
