@@ -4,9 +4,9 @@
 /* Products by cuBLASLt: the library found and refused, products of every layout over a fake one, and models trained
  * with it: chosen, timed, remembered, recorded; every call of it failing in turn. */
 #include "cache/cache.h"
-#include "driver/session.h"
 #include "shim/fake_cublaslt.h"
 #include "shim/fake_target.h"
+#include "shim/trained.h"
 #include "support/suite.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EPOCHS = 3, MOST = 1024 };
+enum { EPOCHS = 3 };
 
 static fake_lt_fail_fn *lt_fail;
 static fake_lt_count_fn *lt_alive, *lt_products;
@@ -25,16 +25,6 @@ static fake_alive_fn *alive;
 static fake_fault_fn *fault;
 static fake_fail_fn *order;
 static fake_calls_fn *calls;
-
-static void succeeds(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(s)); }
-
-static void fails(gn_status *s, gn_code code, const char *words)
-{
-    ck_assert_msg(s != NULL, "no error, expected: %s", words);
-    ck_assert_int_eq(gn_status_code(s), code);
-    ck_assert_msg(strstr(gn_status_message(s), words) != NULL, "'%s' lacks '%s'", gn_status_message(s), words);
-    gn_status_free(s);
-}
 
 static void find(void *library, const char *name, void *out)
 {
@@ -229,9 +219,7 @@ END_TEST
 /* Models ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct result {
-    double loss;
-    int64_t n;
-    float logits[MOST];
+    trained made;
     int products, seen; /* by the library, of launches that have both forms */
     int losing;         /* of those, whose relu would lose a NaN */
     char form[96];      /* of one of them, in the training step */
@@ -263,38 +251,19 @@ static gn_status *train_on(fake_target *t, const how *h, result *out)
 {
     gn_arena a;
     gn_session *s;
-    gn_fit fit;
-    int64_t classes;
     int before = lt_products();
-    const char *root = getenv("GNNC_SOURCE_DIR");
     memset(out, 0, sizeof *out);
     gn_arena_init(&a);
-    gn_session_options o = {.path = gn_arena_printf(&a, "%s/samples/%s.gnn", root ? root : ".", h->model),
-                            .mode = h->mode,
-                            .threads = 1,
-                            .seed = 3,
-                            .epochs = EPOCHS,
-                            .pass_limit = -1,
-                            .train = true,
-                            .keep_static = true,
-                            .products = h->products,
-                            .precision = h->precision,
-                            .cache = h->cache,
-                            .target = t->target};
+    gn_session_options o = trained_options(&a, h->model, h->mode, t->target);
+    o.epochs = EPOCHS;
+    o.products = h->products;
+    o.precision = h->precision;
+    o.cache = h->cache;
     o.without.decisions = h->off;
     gn_status *status = gn_session_new(&a, &o, &s);
     if (!status) {
-        status = gn_session_fit(s, 3, NULL, NULL, &fit);
-        if (!status) status = gn_session_eval(s);
-        if (!status) status = gn_session_fetch(s);
-        if (!status) {
-            const float *logits = gn_session_logits(s, &classes);
-            out->loss = fit.loss;
-            out->n = s->data->n_nodes * classes;
-            ck_assert_int_le(out->n, MOST);
-            memcpy(out->logits, logits, (size_t)out->n * sizeof *logits);
-            look(s, out);
-        }
+        status = trained_fit(s, &out->made);
+        if (!status) look(s, out);
         gn_session_free(s);
     }
     gn_arena_free(&a);
@@ -311,7 +280,7 @@ static gn_status *train(const how *h, result *out)
     return s;
 }
 
-static result trained(how h)
+static result result_of(how h)
 {
     result r;
     succeeds(train(&h, &r));
@@ -319,65 +288,46 @@ static result trained(how h)
     return r;
 }
 
-static bool same_bits(const result *a, const result *b)
-{
-    return a->loss == b->loss && a->n == b->n && !memcmp(a->logits, b->logits, (size_t)a->n * sizeof *a->logits);
-}
-
-static void close_to(const result *a, const result *b, double slack)
-{
-    ck_assert_int_eq(a->n, b->n);
-    ck_assert_msg(fabs(a->loss - b->loss) <= 1e-4 * slack * (1 + fabs(b->loss)), "losses %g and %g", a->loss, b->loss);
-    for (int64_t k = 0; k < a->n; k++)
-        ck_assert_msg(fabs((double)(a->logits[k] - b->logits[k])) <= 1e-3 * slack * (1 + fabs((double)b->logits[k])),
-                      "logit %lld: %g and %g", (long long)k, (double)a->logits[k], (double)b->logits[k]);
-}
-
-static const char *const samples[] = {"gcn", "gat", "sage", "gin"};
-enum { SAMPLES = sizeof samples / sizeof *samples };
-
 /* All products that it has by the library: near the kernels' figures, and the same bits recorded or not. */
 START_TEST(models)
 {
-    result kernels = trained((how){.model = samples[_i], .mode = GN_MODE_DEFAULT});
-    result plain = trained((how){.model = samples[_i], .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
+    result kernels = result_of((how){.model = samples[_i], .mode = GN_MODE_DEFAULT});
+    result plain = result_of((how){.model = samples[_i], .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
     result recorded =
-        trained((how){.model = samples[_i], .mode = GN_MODE_REDUCE_OVERHEAD, .products = GN_PRODUCTS_LIBRARY});
+        result_of((how){.model = samples[_i], .mode = GN_MODE_REDUCE_OVERHEAD, .products = GN_PRODUCTS_LIBRARY});
     ck_assert_int_eq(kernels.products, 0);
     ck_assert_int_ge(plain.products, EPOCHS);
     ck_assert_int_eq(plain.products, recorded.products);
-    ck_assert(same_bits(&plain, &recorded));
-    ck_assert(!same_bits(&plain, &kernels));
-    close_to(&plain, &kernels, 1);
+    ck_assert(same_bits(&plain.made, &recorded.made));
+    ck_assert(!same_bits(&plain.made, &kernels.made));
+    close_to(&plain.made, &kernels.made, 1);
 }
 END_TEST
 
 START_TEST(switched_off)
 {
-    result kernels = trained((how){.model = "gcn", .mode = GN_MODE_DEFAULT});
-    result off = trained((how){.model = "gcn",
-                               .mode = GN_MODE_DEFAULT,
-                               .products = GN_PRODUCTS_LIBRARY,
-                               .off = (gn_switches)1 << GN_DO_LIBRARY});
+    result kernels = result_of((how){.model = "gcn", .mode = GN_MODE_DEFAULT});
+    result off = result_of((how){.model = "gcn",
+                                 .mode = GN_MODE_DEFAULT,
+                                 .products = GN_PRODUCTS_LIBRARY,
+                                 .off = (gn_switches)1 << GN_DO_LIBRARY});
     ck_assert_int_eq(off.products, 0);
-    ck_assert(same_bits(&kernels, &off));
+    ck_assert(same_bits(&kernels.made, &off.made));
 }
 END_TEST
 
 START_TEST(less_precision)
 {
-    result exact = trained((how){.model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
-    result high = trained((how){
+    result exact = result_of((how){.model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY});
+    result high = result_of((how){
         .model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY, .precision = GN_PRECISION_HIGH});
-    result medium = trained((how){
+    result medium = result_of((how){
         .model = "gcn", .mode = GN_MODE_DEFAULT, .products = GN_PRODUCTS_LIBRARY, .precision = GN_PRECISION_MEDIUM});
-    ck_assert(!same_bits(&exact, &high) && !same_bits(&medium, &high));
-    close_to(&high, &exact, 10);
-    close_to(&medium, &exact, 80);
+    ck_assert(!same_bits(&exact.made, &high.made) && !same_bits(&medium.made, &high.made));
+    close_to(&high.made, &exact.made, 10);
+    close_to(&medium.made, &exact.made, 80);
 }
 END_TEST
-
-static const gn_switches by_launches = (gn_switches)1 << GN_DO_ONE_KERNEL;
 
 /* max-autotune times both: what is slower, wrong or missing is not taken, and what is not leaves the bits of its form. */
 START_TEST(timed)
@@ -386,28 +336,28 @@ START_TEST(timed)
         library = autotune;
     kernel.products = GN_PRODUCTS_KERNEL;
     library.products = GN_PRODUCTS_LIBRARY;
-    result by_kernels = trained(kernel), by_library = trained(library);
+    result by_kernels = result_of(kernel), by_library = result_of(library);
     costs(1, 2);
-    result slower = trained(autotune);
+    result slower = result_of(autotune);
     ck_assert_int_gt(slower.seen, 1);
     ck_assert_int_gt(slower.products, slower.seen);
     ck_assert_str_eq(slower.form, "kernel: kernel 1000.0 us, cuBLASLt 2000.0");
-    ck_assert(same_bits(&slower, &by_kernels));
+    ck_assert(same_bits(&slower.made, &by_kernels.made));
     costs(1, 0.98);
-    result hardly = trained(autotune);
-    ck_assert(same_bits(&hardly, &by_kernels));
+    result hardly = result_of(autotune);
+    ck_assert(same_bits(&hardly.made, &by_kernels.made));
     costs(1, 0.5);
-    result faster = trained(autotune);
+    result faster = result_of(autotune);
     ck_assert_str_eq(faster.form, "cuBLASLt: kernel 1000.0 us, cuBLASLt 500.0");
-    ck_assert(same_bits(&faster, &by_library));
+    ck_assert(same_bits(&faster.made, &by_library.made));
     lt_order(FAKE_LT_WRONG);
-    result wrong = trained(autotune);
+    result wrong = result_of(autotune);
     ck_assert_str_eq(wrong.form, "kernel: results differ");
-    ck_assert(same_bits(&wrong, &by_kernels));
+    ck_assert(same_bits(&wrong.made, &by_kernels.made));
     lt_order(FAKE_LT_NOTHING);
-    result none = trained(autotune);
+    result none = result_of(autotune);
     ck_assert_str_eq(none.form, "kernel: cuBLASLt cannot");
-    ck_assert(same_bits(&none, &by_kernels));
+    ck_assert(same_bits(&none.made, &by_kernels.made));
     lt_order(FAKE_LT_RIGHT);
     costs(0, 0);
 }
@@ -435,8 +385,8 @@ START_TEST(losing_relu)
         ck_assert_int_gt(loses.losing, 1);
         ck_assert_int_gt(loses.seen, loses.losing); /* those without a relu stay */
         ck_assert_int_lt(loses.products, keeps.products);
-        ck_assert(!same_bits(&keeps, &loses));
-        close_to(&loses, &keeps, 1);
+        ck_assert(!same_bits(&keeps.made, &loses.made));
+        close_to(&loses.made, &keeps.made, 1);
     }
     costs(0, 0);
     fake_target_close(&t);
@@ -465,7 +415,7 @@ START_TEST(remembered)
     nothing_left();
     ck_assert_str_eq(second.form, "cuBLASLt: kernel 1000.0 us, cuBLASLt 500.0, as found before");
     ck_assert_str_eq(other.form, "kernel: kernel 1000.0 us, cuBLASLt 4000.0");
-    ck_assert(same_bits(&first, &second));
+    ck_assert(same_bits(&first.made, &second.made));
     ck_assert_int_lt(second.products, first.products);
     gn_cache_free(cache);
 }
@@ -478,7 +428,7 @@ START_TEST(missing)
     char *path = strdup(getenv("GNNC_CUBLASLT"));
     how h = {.model = "gcn", .mode = GN_MODE_MAX_AUTOTUNE, .off = by_launches};
     setenv("GNNC_CUBLASLT", "/nowhere/libcublasLt.so.13", 1);
-    r = trained(h);
+    r = result_of(h);
     ck_assert_int_eq(r.products + r.seen, 0);
     h.products = GN_PRODUCTS_LIBRARY;
     fails(train(&h, &r), GN_ERR_BACKEND, "GNNC_CUBLASLT=FILE names it");

@@ -5,6 +5,7 @@
 #include "cache/cache.h"
 #include "driver/explain.h"
 #include "shim/fake_target.h"
+#include "shim/trained.h"
 #include "support/scarce.h"
 #include "support/suite.h"
 
@@ -12,28 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EPOCHS = 4, MOST = 1024 };
-
-typedef struct result {
-    double loss;
-    int64_t n;
-    float logits[MOST];
-} result;
-
-static void succeeds(gn_status *s) { ck_assert_msg(!s, "%s", gn_status_message(s)); }
-
-static char *sample(gn_arena *a, const char *name)
-{
-    const char *root = getenv("GNNC_SOURCE_DIR");
-    return gn_arena_printf(a, "%s/samples/%s.gnn", root ? root : ".", name);
-}
+enum { EPOCHS = 4 };
 
 static gn_session_options options(gn_arena *a, const char *name, gn_mode mode, gn_target *target)
 {
-    gn_session_options o = {.path = sample(a, name), .mode = mode, .threads = 1, .seed = 3, .epochs = EPOCHS};
-    o.pass_limit = -1;
-    o.train = o.keep_static = true;
-    o.target = target;
+    gn_session_options o = trained_options(a, name, mode, target);
+    o.epochs = EPOCHS;
     return o;
 }
 
@@ -48,24 +33,13 @@ static int count_copies(const gn_compiled *c)
     return n;
 }
 
-static gn_status *train(gn_arena *a, const gn_session_options *o, result *out)
+static gn_status *train(gn_arena *a, const gn_session_options *o, trained *out)
 {
     gn_session *s;
-    gn_fit fit;
-    int64_t classes;
     GN_TRY(gn_session_new(a, o, &s));
     in_one_kernel = s->build.step.code->whole && s->build.eval.code->whole;
     copies_of_step = count_copies(s->build.step.code);
-    gn_status *status = gn_session_fit(s, 3, NULL, NULL, &fit);
-    if (!status) status = gn_session_eval(s);
-    if (!status) status = gn_session_fetch(s);
-    if (!status) {
-        const float *logits = gn_session_logits(s, &classes);
-        out->loss = fit.loss;
-        out->n = s->data->n_nodes * classes;
-        ck_assert_int_le(out->n, MOST);
-        memcpy(out->logits, logits, (size_t)out->n * sizeof *logits);
-    }
+    gn_status *status = trained_fit(s, out);
     gn_session_free(s);
     return status;
 }
@@ -96,11 +70,11 @@ static void nothing_left(const watch *w)
 
 static int copies_since(const watch *w) { return w->calls ? w->calls("cuMemcpyDtoDAsync_v2") : -1; }
 
-static result with_precision(const char *name, gn_mode mode, gn_switches off, gn_precision precision)
+static trained with_precision(const char *name, gn_mode mode, gn_switches off, gn_precision precision)
 {
     gn_arena a;
     fake_target t;
-    result r = {0};
+    trained r = {0};
     gn_arena_init(&a);
     succeeds(fake_target_open(&t));
     watch w = watch_of(&t);
@@ -116,34 +90,20 @@ static result with_precision(const char *name, gn_mode mode, gn_switches off, gn
     return r;
 }
 
-static result on_device(const char *name, gn_mode mode, gn_switches off)
+static trained on_device(const char *name, gn_mode mode, gn_switches off)
 {
     return with_precision(name, mode, off, GN_PRECISION_HIGHEST);
 }
 
-static void close_to(const result *a, const result *b, double slack)
-{
-    ck_assert_int_eq(a->n, b->n);
-    ck_assert_int_gt(a->n, 0);
-    ck_assert_msg(a->loss > 0 && a->logits[0] != a->logits[a->n - 1], "nothing was computed");
-    ck_assert_msg(fabs(a->loss - b->loss) <= 1e-4 * slack * (1 + fabs(b->loss)), "losses %g and %g", a->loss, b->loss);
-    for (int64_t k = 0; k < a->n; k++)
-        ck_assert_msg(fabs((double)(a->logits[k] - b->logits[k])) <= 1e-3 * slack * (1 + fabs((double)b->logits[k])),
-                      "logit %lld: %g and %g", (long long)k, (double)a->logits[k], (double)b->logits[k]);
-}
-
-static const char *const samples[] = {"gcn", "gat", "sage", "gin"};
-enum { SAMPLES = sizeof samples / sizeof *samples };
-
-static const gn_switches by_launches = (gn_switches)1 << GN_DO_ONE_KERNEL, copied = (gn_switches)1 << GN_DO_IN_PLACE;
+static const gn_switches copied = (gn_switches)1 << GN_DO_IN_PLACE;
 
 /* On tensor cores, launch by launch and in one kernel: not the figures of exact products, but near them. */
 START_TEST(less_precise)
 {
     gn_precision less = _i ? GN_PRECISION_MEDIUM : GN_PRECISION_HIGH;
-    result exact = on_device("gcn", GN_MODE_DEFAULT, 0);
-    result plain = with_precision("gcn", GN_MODE_DEFAULT, 0, less);
-    result whole = with_precision("gcn", GN_MODE_REDUCE_OVERHEAD, 0, less);
+    trained exact = on_device("gcn", GN_MODE_DEFAULT, 0);
+    trained plain = with_precision("gcn", GN_MODE_DEFAULT, 0, less);
+    trained whole = with_precision("gcn", GN_MODE_REDUCE_OVERHEAD, 0, less);
     ck_assert(in_one_kernel);
     ck_assert_mem_eq(&plain, &whole, sizeof plain);
     ck_assert_mem_ne(&plain, &exact, sizeof plain);
@@ -154,24 +114,24 @@ END_TEST
 /* Launch by launch, recorded, in one kernel, and on this processor. */
 START_TEST(trains)
 {
-    result plain = on_device(samples[_i], GN_MODE_DEFAULT, 0);
+    trained plain = on_device(samples[_i], GN_MODE_DEFAULT, 0);
     ck_assert(!in_one_kernel);
-    result recorded = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, by_launches);
+    trained recorded = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, by_launches);
     ck_assert(!in_one_kernel);
     ck_assert_mem_eq(&plain, &recorded, sizeof plain);
-    result whole = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, 0);
+    trained whole = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, 0);
     ck_assert(in_one_kernel);
     ck_assert_mem_eq(&plain, &whole, sizeof plain);
 #if GNNC_HAVE_LLVM
     gn_arena a;
-    result here = {0};
+    trained here = {0};
     gn_arena_init(&a);
     gn_session_options o = options(&a, samples[_i], GN_MODE_DEFAULT, NULL);
     succeeds(train(&a, &o, &here));
     close_to(&plain, &here, 1);
     gn_arena_free(&a);
 #else
-    result eager = on_device(samples[_i], GN_MODE_EAGER, 0);
+    trained eager = on_device(samples[_i], GN_MODE_EAGER, 0);
     close_to(&plain, &eager, 1);
 #endif
 }
@@ -180,16 +140,16 @@ END_TEST
 /* States that are copied to rather than overwritten: copies among the launches, recorded, and as phases. */
 START_TEST(copies)
 {
-    result plain = on_device("gcn", GN_MODE_DEFAULT, 0);
+    trained plain = on_device("gcn", GN_MODE_DEFAULT, 0);
     int as_ever = copies_of_step;
-    result other = on_device("gcn", GN_MODE_DEFAULT, copied);
+    trained other = on_device("gcn", GN_MODE_DEFAULT, copied);
     ck_assert_int_gt(copies_of_step, as_ever);
     if (copies_made >= 0) ck_assert_int_eq(copies_made, EPOCHS * copies_of_step);
     close_to(&other, &plain, 1);
-    result recorded = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, by_launches | copied);
+    trained recorded = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, by_launches | copied);
     if (copies_made >= 0) ck_assert_int_eq(copies_made, copies_of_step); /* once, to be replayed */
     ck_assert_mem_eq(&other, &recorded, sizeof other);
-    result whole = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, copied);
+    trained whole = on_device("gcn", GN_MODE_REDUCE_OVERHEAD, copied);
     ck_assert(in_one_kernel);
     ck_assert_int_gt(copies_of_step, 0);
     ck_assert_int_le(copies_made, 0);
@@ -202,7 +162,7 @@ START_TEST(not_cooperative)
 {
     gn_arena a;
     fake_target t;
-    result r = {0};
+    trained r = {0};
     fake_cooperates_fn *cooperates;
     gn_arena_init(&a);
     succeeds(fake_target_open(&t));
@@ -217,7 +177,7 @@ START_TEST(not_cooperative)
     ck_assert(!in_one_kernel);
     fake_target_close(&t);
     cooperates(1);
-    result plain = on_device("gcn", GN_MODE_DEFAULT, 0);
+    trained plain = on_device("gcn", GN_MODE_DEFAULT, 0);
     ck_assert_mem_eq(&plain, &r, sizeof plain);
     gn_arena_free(&a);
 }
@@ -287,7 +247,7 @@ END_TEST
 /* Whatever call of the driver fails: an error, and nothing is left. */
 START_TEST(every_error)
 {
-    result r;
+    trained r;
     int failed = 0;
     bool over = false;
     for (int nth = 1; !over; nth += 1 + nth / 12) { /* later ones are much alike */
@@ -321,7 +281,7 @@ END_TEST
 /* A driver that does not take what a newer NVRTC made says that an image is damaged; the way out is told. */
 START_TEST(older_than_nvrtc)
 {
-    result r;
+    trained r;
     for (int version = 12040; version <= 13000; version += 960) {
         gn_arena a;
         fake_target t;
