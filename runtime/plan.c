@@ -83,6 +83,8 @@ static void find_lifetimes(const gn_artifact *a, gn_plan *p)
 
 enum {
     BLOCKS_A_THREAD = 4,  /* at least: with fewer little is saved */
+    LARGE_A_THREAD = 8,   /* the same of blocks that no cache of a thread's own holds, which save memory alone, */
+    LARGE_FROM = 1 << 26, /* and of that so many bytes */
     ROOM_FOR_BLOCKS = 16, /* a plan may be larger by so much of it with chains: what is gained is time then */
 };
 
@@ -116,16 +118,27 @@ int64_t gn_chain_unit(const gn_artifact *a, int head, int64_t most)
     return unit;
 }
 
-/* Rows at a time: all launches begin an iteration after so many, and what is passed on has its alignment. */
+/* How many rows a block may have at most, where its rows need not stay in a cache; 0: they must. */
+static int64_t large_block(const gn_launch *head, int64_t rows, int threads)
+{
+    int64_t bytes;
+    bool much = __builtin_mul_overflow(rows, head->chain_row, &bytes) || bytes >= LARGE_FROM;
+    return much ? rows / LARGE_A_THREAD / threads : 0;
+}
+
+/* Rows at a time: all launches begin an iteration after so many, and what is passed on has its alignment.  As many as stay in
+ * a thread's cache, or else as few as can be. */
 static int64_t choose_block(const gn_artifact *a, const int64_t *sym, int head, int threads)
 {
     const gn_launch *first = &a->launches[head];
-    int64_t rows = sym[first->trip.sym], most = a->chain_bytes / first->chain_row, unit = gn_chain_unit(a, head, most);
+    int64_t rows = sym[first->trip.sym], fit = a->chain_bytes / first->chain_row;
+    int64_t large = large_block(first, rows, threads), most = fit > large ? fit : large;
+    int64_t unit = gn_chain_unit(a, head, most);
     for (int k = 0; k < a->n_slots && unit; k++)
         if (in_chain(a, head, k))
             unit = common(unit, common(gn_slot_row_bytes(a, k), GN_ALIGN, INT64_MAX) / gn_slot_row_bytes(a, k), most);
     if (!unit || unit > most) return 0;
-    int64_t block = most / unit * unit;
+    int64_t block = unit > fit ? unit : fit / unit * unit;
     return rows / block / BLOCKS_A_THREAD >= threads ? block : 0;
 }
 

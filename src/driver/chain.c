@@ -6,12 +6,15 @@
  * own alone (ir/kir_rows.c) of whatever either of them writes, and where it is the last to read something that the chain
  * made, or writes over it: only then is there memory that need not be gone through.  So an aggregation, the product behind it
  * and the product behind that are a chain; a product and the aggregation behind it, which reads other rows, are none.
+ * Launches in between that only end what a launch of the chain began, partial sums, come behind it.
  * Whether a chain is taken is known with the sizes (runtime/plan.c). */
 #include "driver/compile.h"
 
 #include "ir/kir_rows.h"
 
 #include <string.h>
+
+enum { MOST_BETWEEN = 2 }; /* launches that one may be put in front of to join a chain */
 
 typedef struct chainer {
     gn_arena *arena;
@@ -80,10 +83,53 @@ static bool ends_some(chainer *z, uint32_t head, uint32_t l)
 static bool joins(chainer *z, uint32_t head, uint32_t l)
 {
     const low_launch *f = &z->low->launches.p[l];
-    if (!over_rows(f) || f->trip.sym != z->low->launches.p[head].trip.sym || !ends_some(z, head, l)) return false;
+    if (f->trip.sym != z->low->launches.p[head].trip.sym || !ends_some(z, head, l)) return false;
     for (uint32_t m = head; m < l; m++)
         if (!agree(z, m, l)) return false;
     return true;
+}
+
+/* Can launch l run before launch m, which comes before it?  They share nothing that either writes, and no temporary. */
+static bool may_pass(const lowered *low, uint32_t m, uint32_t l)
+{
+    const low_launch *f = &low->launches.p[m], *g = &low->launches.p[l];
+    if (!f->kernel) return false;
+    for (uint32_t i = 0; i < f->buffers.n; i++)
+        for (uint32_t j = 0; j < g->buffers.n; j++) {
+            if (!same_memory(low, f->buffers.p[i], g->buffers.p[j])) continue;
+            if (low->buffers.p[f->buffers.p[i]].kind == LOW_TEMP) return false;
+            if ((access_of(f, i) | access_of(g, j)) & KIR_WRITE) return false;
+        }
+    return true;
+}
+
+/* Launch l in front of launch m. */
+static void put_before(chainer *z, uint32_t l, uint32_t m)
+{
+    low_launch *all = z->low->launches.p, moved = all[l];
+    memmove(&all[m + 1], &all[m], sizeof *all * (l - m));
+    all[m] = moved;
+    for (uint32_t b = 0; b < z->low->buffers.n; b++)
+        for (uint32_t k = 0; k < z->low->buffers.p[b].held.n; k++) {
+            uint32_t *since = &z->low->buffers.p[b].held.p[k].since;
+            if (*since >= m && *since <= l) *since = *since == l ? m : *since + 1;
+        }
+    memset(z->own, 0, sizeof *z->own * z->low->launches.n);
+    gn_buffer_lifetimes(z->low, z->first, z->last);
+}
+
+/* Does the launch at `end`, or one behind it that may run before those in between, join the chain from `head`?  It is put
+ * at `end` then: what is in between adds up partial sums of the chain, which are there only when all of it has run. */
+static bool extend(chainer *z, uint32_t head, uint32_t end)
+{
+    for (uint32_t l = end; l < z->low->launches.n && l <= end + MOST_BETWEEN; l++) {
+        bool passes = over_rows(&z->low->launches.p[l]);
+        for (uint32_t m = end; m < l && passes; m++) passes = may_pass(z->low, m, l);
+        if (!passes || !joins(z, head, l)) continue;
+        if (l > end) put_before(z, l, end);
+        return true;
+    }
+    return false;
 }
 
 /* What goes from launch to launch in [head, end), and what of it nobody else sees. */
@@ -112,7 +158,8 @@ void gn_find_chains(gn_arena *a, lowered *low)
     z.last = GN_NEW_N(a, int, n + 1);
     gn_buffer_lifetimes(low, z.first, z.last);
     for (uint32_t head = 0; head < low->launches.n; head = end) {
-        for (end = head + 1; end < low->launches.n && over_rows(&low->launches.p[head]) && joins(&z, head, end);) end++;
+        for (end = head + 1; end < low->launches.n && over_rows(&low->launches.p[head]) && extend(&z, head, end);)
+            end++;
         if (end - head > 1) note(&z, head, end);
     }
 }

@@ -47,22 +47,38 @@ static void replace(reuser *z, uint32_t from, int out, int in)
     z->gone[out] = true;
 }
 
-/* What the launch writes to the places of what it reads for the last time; each place is taken once. */
+/* May the pair's output lie where its input was? */
+static bool fits(const reuser *z, uint32_t l, const int *place, low_pair pair)
+{
+    const low_launch *f = &z->low->launches.p[l];
+    int in = f->buffers.p[pair.in], out = f->buffers.p[pair.out];
+    if (place[pair.out] >= 0 || z->first[out] != (int)l || z->last[in] != (int)l || z->first[in] >= (int)l)
+        return false;
+    for (uint32_t b = 0; b < f->buffers.n; b++)
+        if (place[b] == pair.in) return false;
+    return true;
+}
+
+/* What the launch writes to the places of what it reads for the last time; each place is taken once.  What is read longest
+ * takes the place that has been in use longest, so that what comes and goes shortly stays together: a chain may pass it on. */
 static bool find_places(const reuser *z, uint32_t l, int *place)
 {
     const low_launch *f = &z->low->launches.p[l];
     bool any = false;
     memset(place, -1, sizeof *place * f->buffers.n);
-    for (uint32_t p = 0; p < f->pairs.n; p++) {
-        int in = f->pairs.p[p].in, out = f->pairs.p[p].out;
-        bool free = place[out] < 0 && z->first[f->buffers.p[out]] == (int)l && z->last[f->buffers.p[in]] == (int)l &&
-                    z->first[f->buffers.p[in]] < (int)l;
-        for (uint32_t b = 0; b < f->buffers.n; b++) free = free && place[b] != in;
-        if (!free) continue;
-        place[out] = in;
+    for (;;) {
+        const low_pair *best = NULL;
+        for (uint32_t p = 0; p < f->pairs.n; p++) {
+            const low_pair *o = &f->pairs.p[p];
+            if (!fits(z, l, place, *o)) continue;
+            int64_t longer = best ? z->last[f->buffers.p[o->out]] - z->last[f->buffers.p[best->out]] : 1;
+            int64_t older = best ? z->first[f->buffers.p[best->in]] - z->first[f->buffers.p[o->in]] : 1;
+            if (longer > 0 || (longer == 0 && older > 0)) best = o;
+        }
+        if (!best) return any;
+        place[best->out] = best->in;
         any = true;
     }
-    return any;
 }
 
 static gn_status *overwrite(reuser *z, uint32_t l)

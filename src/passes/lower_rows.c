@@ -1,7 +1,7 @@
 /* lower_rows: regions whose loop runs over rows (ROWS) or over the elements of parameters (FLAT).
  *
  * A row of a ROWS region is computed in this order: passes over its edges, one a level (a sum that another sum's
- * operand depends on comes a level before it); then everything that is stored; then what it adds to sums over the space.
+ * operand depends on comes a level before it); then, width by width, what it adds to sums over the space and what is stored.
  * Sums over a space are made chunk by chunk into partial sums, and those are added in order by a second kernel: the
  * shape of the tree depends on the number of rows alone. */
 #include "passes/lower_impl.h"
@@ -124,7 +124,7 @@ static bool is_added(const lower *L, gir_id v, int64_t n)
     return (!L->alive || L->alive[v]) && fu_elems(L->p, v) == n;
 }
 
-/* What has n elements a row: all values, then the stores, then sums over the space. */
+/* What has n elements a row: all values, then what is added to sums over the space, then the stores. */
 static void rows_of_width(lower *L, const rows_plan *z, int64_t n)
 {
     const region *r = L->r;
@@ -136,14 +136,21 @@ static void rows_of_width(lower *L, const rows_plan *z, int64_t n)
         low_ix x = low_index(gir_type_of(L->p, r->members.p[m]), j);
         if (is_stored(L, r->members.p[m], n)) value[m] = low_value(L, r->members.p[m], &L->row, &x);
     }
-    for (uint32_t m = 0; m < r->members.n; m++)
-        if (is_stored(L, r->members.p[m], n)) low_store_value(L, r->members.p[m], &L->row, j, value[m]);
     for (uint32_t s = 0; s < z->sink.n; s++)
         if (is_added(L, z->sink.p[s], n)) add_to_sink(L, z, s, j);
+    for (uint32_t m = 0; m < r->members.n; m++)
+        if (is_stored(L, r->members.p[m], n)) low_store_value(L, r->members.p[m], &L->row, j, value[m]);
     low_close_row(L, n);
 }
 
-/* Everything that is stored or added up, one loop a width, in the order in which widths come up. */
+static int by_width(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Everything that is stored or added up, one loop a width, the narrowest first: what is narrow may be sums of wide rows that
+ * are read for it, over which a wide store may then be put (ir/kir_overwrite.h). */
 static void row_work(lower *L, const rows_plan *z)
 {
     const region *r = L->r;
@@ -155,10 +162,10 @@ static void row_work(lower *L, const rows_plan *z)
         int64_t n = fu_elems(L->p, v);
         uint32_t k = 0;
         while (k < widths.n && widths.p[k] != n) k++;
-        if (k < widths.n) continue;
-        GN_PUSH(L->arena, widths, n);
-        rows_of_width(L, z, n);
+        if (k == widths.n) GN_PUSH(L->arena, widths, n);
     }
+    if (widths.n) qsort(widths.p, widths.n, sizeof *widths.p, by_width);
+    for (uint32_t k = 0; k < widths.n; k++) rows_of_width(L, z, widths.p[k]);
 }
 
 /* Sums over the edges of each row of the block. */

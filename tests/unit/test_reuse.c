@@ -41,6 +41,27 @@ static const char *reused(const char *text, gn_switches off, int *temps)
     return b.p;
 }
 
+/* Kinds of launches in order; where a chain begins, of how many. */
+static const char *chained(const char *text)
+{
+    gir_program *p = NULL;
+    gn_status *s = gir_parse(&arena, text, strlen(text), "test", &p);
+    if (!s) s = gir_verify(p);
+    lowered *low = NULL;
+    low_options lo = {.limits = gn_cpu_limits(NULL), .index = GN_I32};
+    if (!s) s = gn_lower(&arena, gn_fuse(&arena, p, &(fu_options){0}), &lo, &low);
+    ck_assert_msg(!s, "%s", s ? gn_status_message(s) : "");
+    gn_find_chains(&arena, low);
+    gn_buf b = {.arena = &arena};
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        const low_launch *f = &low->launches.p[l];
+        const char *kind = strchr(f->kernel->name, '_') + 1;
+        gn_buf_printf(&b, "%s%.*s", l ? " " : "", (int)strcspn(kind, "_"), kind);
+        if (f->chain) gn_buf_printf(&b, "[%d]", f->chain);
+    }
+    return b.p;
+}
+
 #define APART ((gn_switches)1 << GN_DO_FUSE) /* a kernel an operator */
 #define HEAD                                                                                                           \
     "program @p {\n  space node node ?\n  space edge edge ? of %1\n"                                                   \
@@ -133,6 +154,71 @@ START_TEST(each_place_once)
 }
 END_TEST
 
+/* A row's narrow sums, and what it adds to sums over rows, are read before its wide result is written. */
+START_TEST(sums_before_stores)
+{
+    int temps;
+    gn_arena_init(&arena);
+    const char *got = reused(HEAD "  %3 = state \"w\" : f32[64, 64]\n"
+                                  "  %4 = matmul %2, %3 {ta = 0, tb = 0} : node f32[64]\n"
+                                  "  %5 = gather %1, %2 {end = 0} : edge f32[64]\n"
+                                  "  %6 = scatter %1, %5 {end = 1, red = 0} : node f32[64]\n"
+                                  "  %7 = mul %6, %4 : node f32[64]\n  %8 = reshape %7 : node f32[8, 8]\n"
+                                  "  %9 = reduce %8 {red = 0, axes = 2} : node f32[8]\n"
+                                  "  %10 = space_reduce %7 {red = 0} : f32[64]\n"
+                                  "  %11 = matmul %6, %3 {ta = 0, tb = 0} : node f32[64]\n"
+                                  "  output \"a\" %9\n  output \"b\" %10\n  output \"c\" %11\n}\n",
+                             0, &temps);
+    ck_assert_str_eq(got, " v4>; <v4> partial_10>; <partial_10; <v4;");
+    gn_arena_free(&arena);
+}
+END_TEST
+
+/* Of two results the one that is read longest takes the place that has been in use longest. */
+START_TEST(the_oldest_for_the_longest)
+{
+    int temps;
+    gn_arena_init(&arena);
+    const char *text = HEAD "  %%3 = state \"w\" : f32[64, 64]\n"
+                            "  %%4 = matmul %%2, %%3 {ta = 0, tb = 0} : node f32[64]\n"
+                            "  %%5 = matmul %%4, %%3 {ta = 0, tb = 0} : node f32[64]\n"
+                            "  %%6 = mul %%4, %%5 : node f32[64]\n  %%7 = reduce %%6 {red = 0, axes = 1} : node f32[]\n"
+                            "  %%8 = broadcast %%7 : node f32[64]\n"
+                            "  %%9 = mul %%4, %%8 : node f32[64]\n  %%10 = mul %%5, %%8 : node f32[64]\n"
+                            "  %%11 = matmul %s, %%3 {ta = 0, tb = 0} : node f32[64]\n"
+                            "  %%12 = matmul %%11, %%3 {ta = 0, tb = 0} : node f32[64]\n"
+                            "  %%13 = matmul %s, %%12 {ta = 1, tb = 0} : f32[64, 64]\n  output \"a\" %%13\n}\n";
+    const char *got = reused(gn_arena_printf(&arena, text, "%10", "%9"), 0, &temps);
+    ck_assert_str_eq(got, " v4>; <v4 v5>; <v4> <v5>; <v5 v11>; <v11 v12>; <v4 <v12 partial_13>; <partial_13;");
+    got = reused(gn_arena_printf(&arena, text, "%9", "%10"), 0, &temps);
+    ck_assert_str_eq(got, " v4>; <v4 v5>; <v4> <v5>; <v5 v11>; <v11 v12>; <v4 <v12 partial_13>; <partial_13;");
+    gn_arena_free(&arena);
+}
+END_TEST
+
+/* A launch joins a chain past one that adds up the chain's partial sums, which then comes behind it; not past one that makes
+ * what it reads. */
+START_TEST(past_what_is_in_between)
+{
+    gn_arena_init(&arena);
+    const char *text = HEAD "  %%3 = state \"w\" : f32[64, 64]\n"
+                            "  %%4 = matmul %%2, %%3 {ta = 0, tb = 0} : node f32[64]\n"
+                            "  %%5 = reshape %%4 : node f32[8, 8]\n"
+                            "  %%6 = reduce %%5 {red = 0, axes = 2} : node f32[8]\n"
+                            "  %%7 = reshape %%6 : node f32[8, 1]\n  %%8 = broadcast %%7 : node f32[8, 8]\n"
+                            "  %%9 = mul %%5, %%8 : node f32[8, 8]\n  %%10 = reshape %%9 : node f32[64]\n"
+                            "  %%11 = space_reduce %%6 {red = 0} : f32[8]\n"
+                            "  output \"a\" %%11\n%s  output \"b\" %%14\n}\n";
+    const char *past = "  %12 = input \"y\" : node f32[4]\n  %13 = input \"z\" : node f32[8]\n"
+                       "  %14 = matmul %10, %13 {ta = 1, tb = 0} : f32[64, 8]\n";
+    ck_assert_str_eq(chained(gn_arena_printf(&arena, text, past)), "gemm[3] rows inner finish finish");
+    const char *not = "  %12 = broadcast %11 : node f32[8]\n  %13 = max %12, %6 : node f32[8]\n"
+                      "  %14 = matmul %10, %13 {ta = 1, tb = 0} : f32[64, 8]\n";
+    ck_assert_str_eq(chained(gn_arena_printf(&arena, text, not)), "gemm[2] rows finish rows[2] inner finish");
+    gn_arena_free(&arena);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -140,5 +226,8 @@ int main(void)
     tcase_add_test(t, what_is_still_wanted);
     tcase_add_test(t, what_is_bound);
     tcase_add_test(t, each_place_once);
+    tcase_add_test(t, sums_before_stores);
+    tcase_add_test(t, the_oldest_for_the_longest);
+    tcase_add_test(t, past_what_is_in_between);
     return RUN_CASES("reuse", t);
 }

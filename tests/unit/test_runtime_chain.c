@@ -164,6 +164,28 @@ START_TEST(size_of_blocks)
 }
 END_TEST
 
+/* Where much memory is saved a block may be larger than a cache, as long as there are eight a thread. */
+START_TEST(large_blocks)
+{
+    enum { LARGE_FROM = 1 << 21 }; /* rows of 32 bytes: 64 MB */
+    const struct {
+        int64_t rows;
+        int threads;
+        bool chain;
+    } c[] = {{LARGE_FROM, 1, true},
+             {LARGE_FROM, LARGE_FROM / 8 / 48, true},
+             {LARGE_FROM, LARGE_FROM / 8 / 48 + 1, false},
+             {LARGE_FROM - 1, 1, false}};
+    for (size_t k = 0; k < sizeof c / sizeof *c; k++) {
+        int64_t bytes, both = c[k].rows * WIDE * 4 + c[k].rows * NARROW * 4;
+        ok(gn_plan_bytes(&make(c[k].rows, 1)->a, &c[k].rows, c[k].threads, &bytes));
+        HOLDS(c[k].chain ? bytes == c[k].threads * (int64_t)48 * 32 : bytes >= both);
+        ok(gn_plan_bytes(&make(c[k].rows, 96 * 32)->a, &c[k].rows, 1, &bytes));
+        SAME(bytes, 96 * 32); /* what a cache has room for is taken first */
+    }
+}
+END_TEST
+
 START_TEST(times_are_shared_out)
 {
     gn_pool *pool;
@@ -218,4 +240,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-RUN_SUITE("chain", same_bits_in_less_memory, size_of_blocks, times_are_shared_out, what_is_no_chain, out_of_memory)
+RUN_SUITE("chain", same_bits_in_less_memory, size_of_blocks, large_blocks, times_are_shared_out, what_is_no_chain,
+          out_of_memory)
