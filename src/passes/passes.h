@@ -61,6 +61,7 @@ typedef struct gn_pass_options {
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
     X(pair_products, 0, "adds products to each other first where more than those is added up")                         \
     X(dense, 2, "makes transposed operands of matrix products plain")                                                  \
+    X(free_products, 0, "sums rows of a product by way of its operand, so that it need not be kept")                   \
     X(narrow_gathers, 2, "keeps what edges read of nodes as BF16, where that is asked for")                            \
     X(clean, 1, "simplify again")                                                                                      \
     X(remat, 0, "computes again what gradients of weights read again, where that is cheaper than keeping it")

@@ -7,13 +7,13 @@
  * elementwise operators, its late readers get a copy, which is made just before the first of them: an ELU of a sum that its
  * own gradient needs, a GIN's (1 + e) x + A x.  That costs reading the operands and writing the copy.
  *
- * Declines where the value takes less than LEAST bytes or sizes are not known, where nothing as wide is computed between
- * early and late readers, and where it takes more than a few operators or anything that is not elementwise. */
+ * Declines where the value takes less than LEAST bytes or sizes are not known, where little is computed between early and
+ * late readers, and where it takes more than a few operators or anything that is not elementwise. */
 #include "passes/passes.h"
 
 #include <string.h>
 
-enum { LEAST = 1 << 26, MOST_STEPS = 64, MOST_FUNCTIONS = 2, BETWEEN = 2 };
+enum { LEAST = 1 << 26, MOST_STEPS = 64, MOST_FUNCTIONS = 2, BETWEEN = 4 };
 
 typedef struct rematter {
     const gir_program *from;
@@ -91,21 +91,24 @@ static gir_id first_contraction(const gir_program *p, gir_id v)
     return 0;
 }
 
-/* Is v in memory before that for others, and for long? */
+/* Is v in memory before that for others, and for long?  While it waits, sums over edges and products are made of a BETWEENth of
+ * its bytes at least. */
 static bool waits(const rematter *z, gir_id v, gir_id late)
 {
     const gir_program *p = z->from;
     gir_id early = 0;
-    int wide = 0;
+    int64_t made = 0;
     for (gir_id u = v + 1; u < late; u++) {
         const gir_node *n = gir_at(p, u);
         for (int k = 0; k < n->n_in; k++)
             if (gir_in(p, u, k) == v) early = u;
-        if (early == u) wide = 0;
-        bool sum = n->op == GIR_MATMUL || n->op == GIR_SCATTER;
-        wide += early && early != u && sum && is_large(z, u) && row_bytes(p, u) >= row_bytes(p, v);
+        bool sum = (n->op == GIR_MATMUL || n->op == GIR_SCATTER) && n->type.space == gir_type_of(p, v)->space;
+        if (early == u)
+            made = 0;
+        else if (early && sum)
+            made += row_bytes(p, u);
     }
-    return early && wide >= BETWEEN;
+    return early && made >= row_bytes(p, v) / BETWEEN;
 }
 
 static void find(rematter *z, gir_id v)
