@@ -202,7 +202,10 @@ static instance *adopt(elab *E, instance *it, const char *name, const char *file
     const uint32_t *k = gn_map_find(&owner->child_index, name);
     child *c = k ? &owner->children.p[*k] : NULL;
     if (c && c->stamp == owner->applications) {
-        el_error(E, at, "`%s` already names a layer with weights: give this one another name", name);
+        el_error(E, at,
+                 "`%s` already names a layer with weights: give this one another name; several of a kind are a list, "
+                 "`[... for i in 0..n]`",
+                 name);
         return it;
     }
     if (c) {

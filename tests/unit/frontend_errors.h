@@ -939,7 +939,7 @@ static const struct error_case meaning[] = {
          "  l = Linear(4)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:3:3: error: `l` already names a layer with weights: give this one another name\n"
+     "m.gnn:3:3: error: `l` already names a layer with weights: give this one another name; several of a kind are a list, `[... for i in 0..n]`\n"
          "    3 |   l = Linear(4)\n"
          "      |   ^"},
     {"too_long",
