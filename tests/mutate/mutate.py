@@ -61,10 +61,10 @@ ROOMS = (
     ("src/aot/", AHEAD, True),
     ("runtime/aot/", AHEAD, True),
     ("runtime/cpu", AHEAD, True),
-    ("src/driver/jit", (("test_api_dynamic", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
+    ("src/driver/jit", (("test_api_dynamic", {}), ("test_api_padding", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/driver/target", (("test_cuda_api", {}), case("test_cuda_session", "trains")), False),
-    ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_api_dynamic", {})), True),
-    ("src/api/", (("test_api", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
+    ("src/passes/mask_rows", (("test_mask_rows", {}), ("test_api_padding", {}), ("test_api_dynamic", {})), True),
+    ("src/api/", (("test_api", {}), ("test_api_arguments", {}), ("test_api_dynamic", {}), ("test_api_padding", {}), ("test_api_context", {}), ("test_api_tune", {}), ("test_cuda_api", {})), True),
     ("src/codegen/cuda/whole", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/phases", (("test_cuda_whole", {}),), False),
     ("src/codegen/cuda/", (

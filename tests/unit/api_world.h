@@ -139,6 +139,42 @@ static inline float *infer(gnnc_run *r, int n)
     return copy;
 }
 
+static inline gnnc_executable_info info_of(const bench *b)
+{
+    gnnc_executable_info i = {.size = sizeof i};
+    gnnc_executable_describe(b->exe, &i);
+    return i;
+}
+
+static inline gnnc_program_info program(const bench *b, int k)
+{
+    gnnc_program_info p = {.size = sizeof p};
+    ok(gnnc_executable_program(b->exe, k, &p));
+    return p;
+}
+
+/* A call with a graph of these sizes; its result, or NULL and the status. */
+static inline float *infer_on(gnnc_run *r, const gnnc_context *c, uint32_t seed, int n, int e, gnnc_status **s)
+{
+    world w = make_world_in(c, seed, n, e);
+    float *out = NULL;
+    bind_world(r, &w, false);
+    if (s) *s = gnnc_run_infer(r);
+    if (!s || !*s) out = infer(r, n);
+    end_world(&w);
+    return out;
+}
+
+static inline void visit(gnnc_run *r, int n, int e) { free(infer_on(r, NULL, 1, n, e, NULL)); }
+
+static inline void refused_on(gnnc_run *r, int n, int e, gnnc_code code, const char *words)
+{
+    gnnc_status *s;
+    float *out = infer_on(r, NULL, 1, n, e, &s);
+    ck_assert(out == NULL);
+    refused(s, code, words);
+}
+
 /* Puts words in the place of others in a file. */
 static inline void edit(const char *path, const char *find, const char *put)
 {

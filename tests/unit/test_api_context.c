@@ -34,13 +34,6 @@ static void hear_error(void *user, const gnnc_diagnostic *d)
     snprintf(e->last, sizeof e->last, "%s", d->message);
 }
 
-static gnnc_executable_info info_of(const bench *b)
-{
-    gnnc_executable_info i = {.size = sizeof i};
-    gnnc_executable_describe(b->exe, &i);
-    return i;
-}
-
 /* What was compiled once is found again, in memory and on disk, and computes the same. */
 START_TEST(cache)
 {

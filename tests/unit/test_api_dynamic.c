@@ -5,46 +5,9 @@
 #include "unit/api_world.h"
 #include "support/suite.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
-
-static gnnc_executable_info info_of(const bench *b)
-{
-    gnnc_executable_info i = {.size = sizeof i};
-    gnnc_executable_describe(b->exe, &i);
-    return i;
-}
-
-static gnnc_program_info program(const bench *b, int k)
-{
-    gnnc_program_info p = {.size = sizeof p};
-    ok(gnnc_executable_program(b->exe, k, &p));
-    return p;
-}
-
-/* A call with a graph of these sizes; its result, or NULL and the status. */
-static float *call(gnnc_run *r, const gnnc_context *c, uint32_t seed, int n, int e, gnnc_status **s)
-{
-    world w = make_world_in(c, seed, n, e);
-    float *out = NULL;
-    bind_world(r, &w, false);
-    if (s) *s = gnnc_run_infer(r);
-    if (!s || !*s) out = infer(r, n);
-    end_world(&w);
-    return out;
-}
-
-static void visit(gnnc_run *r, int n, int e) { free(call(r, NULL, 1, n, e, NULL)); }
-
-static void refuses(gnnc_run *r, int n, int e, gnnc_code code, const char *words)
-{
-    gnnc_status *s;
-    float *out = call(r, NULL, 1, n, e, &s);
-    ck_assert(out == NULL);
-    refused(s, code, words);
-}
 
 static _Atomic int64_t held; /* bytes of contexts below */
 
@@ -95,7 +58,7 @@ static void compare_with_fresh(caller *z, int k, const float *got)
     shape_of(k, &n, &e);
     so.dynamic = "false";
     bench fresh = set_up_in(z->context, plain, so, 1);
-    float *want = call(fresh.run, z->context, (uint32_t)k, n, e, NULL);
+    float *want = infer_on(fresh.run, z->context, (uint32_t)k, n, e, NULL);
     ck_assert_msg(memcmp(got, want, (size_t)n * C * sizeof *got) == 0, "%d nodes, %d edges", n, e);
     gnnc_program_info p = program(&fresh, n == so.expect_nodes && e == so.expect_edges ? 0 : 1);
     ck_assert(p.nodes_least == n && p.nodes_most == n && p.edges_least == (n ? e : 0));
@@ -110,7 +73,7 @@ static void *call_each(void *p)
     for (int k = z->from; k < z->to; k += CALLERS) {
         int n, e;
         shape_of(k, &n, &e);
-        float *got = call(z->run, z->context, (uint32_t)k, n, e, NULL);
+        float *got = infer_on(z->run, z->context, (uint32_t)k, n, e, NULL);
         if (k % EACH == 0) compare_with_fresh(z, k, got);
         free(got);
     }
@@ -126,7 +89,7 @@ static int64_t call_all(caller *z, int from, int to)
         ck_assert(pthread_create(&z[t].thread, NULL, call_each, &z[t]) == 0);
     }
     for (int t = 0; t < CALLERS; t++) pthread_join(z[t].thread, NULL);
-    for (int t = 0; t < CALLERS; t++) free(call(z[t].run, z[t].context, 5, 50, 150, NULL));
+    for (int t = 0; t < CALLERS; t++) free(infer_on(z[t].run, z[t].context, 5, 50, 150, NULL));
     return held;
 }
 
@@ -143,7 +106,7 @@ START_TEST(many_shapes)
         gnnc_run_options ro = {.size = sizeof ro, .threads = 1 + t % 2};
         z[t] = (caller){.context = c, .options = &co};
         ok(gnnc_run_new(b.exe, b.state, &ro, &z[t].run));
-        free(call(z[t].run, c, 1, MOST, 3 * MOST, NULL)); /* the largest there is, for what is kept */
+        free(infer_on(z[t].run, c, 1, MOST, 3 * MOST, NULL)); /* the largest there is, for what is kept */
     }
     int64_t early = call_all(z, 0, EARLY), late = call_all(z, EARLY, SHAPES);
     ck_assert_msg(late == early, "%lld bytes, after %d shapes %lld", (long long)late, EARLY, (long long)early);
@@ -251,14 +214,14 @@ START_TEST(limits)
     ok(gnnc_context_new(&o, &c));
     bench b = set_up_in(c, plain, (gnnc_compile_options){.dynamic = "false", .recompile_limit = 2}, 1);
     gnnc_status *s;
-    for (int n = 5; n < 8; n++) free(call(b.run, c, 1, n, 9, NULL));
+    for (int n = 5; n < 8; n++) free(infer_on(b.run, c, 1, n, 9, NULL));
     ck_assert(told == 2);
     ck_assert_msg(strstr(last, "recompilation 2") && strstr(last, "guard nodes == 6 does not hold: it is 7") &&
                       strstr(last, "nodes == 7, edges == 9"),
                   "%s", last);
-    ck_assert(call(b.run, c, 1, 8, 9, &s) == NULL);
+    ck_assert(infer_on(b.run, c, 1, 8, 9, &s) == NULL);
     refused(s, GNNC_ERROR_USAGE, "guard nodes == 7 does not hold: it is 8");
-    free(call(b.run, c, 1, 5, 9, NULL)); /* what there is goes on */
+    free(infer_on(b.run, c, 1, 5, 9, NULL)); /* what there is goes on */
     ck_assert(told == 2 && info_of(&b).programs == 3);
     tear_down(&b);
     gnnc_context_free(c);
@@ -269,25 +232,25 @@ START_TEST(stances)
 {
     bench b = set_up(plain, (gnnc_compile_options){.dynamic = "false", .stance = "fail-on-recompile"}, 1);
     visit(b.run, 10, 20);
-    refuses(b.run, 11, 20, GNNC_ERROR_USAGE, "guard nodes == 10 does not hold: it is 11");
+    refused_on(b.run, 11, 20, GNNC_ERROR_USAGE, "guard nodes == 10 does not hold: it is 11");
     visit(b.run, 10, 20);
     tear_down(&b);
 
     b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .stance = "run-what-is-compiled"}, 1);
-    refuses(b.run, 10, 20, GNNC_ERROR_USAGE, "nothing is compiled yet");
+    refused_on(b.run, 10, 20, GNNC_ERROR_USAGE, "nothing is compiled yet");
     gnnc_run_options ro = {.size = sizeof ro, .stance = "recompile"};
     gnnc_run *warm;
     ok(gnnc_run_new(b.exe, b.state, &ro, &warm));
     visit(warm, 10, 20);
     visit(b.run, 10, 20);
-    refuses(b.run, 10, 21, GNNC_ERROR_USAGE, "guard edges == 20 does not hold: it is 21");
+    refused_on(b.run, 10, 21, GNNC_ERROR_USAGE, "guard edges == 20 does not hold: it is 21");
     gnnc_run_free(warm);
     tear_down(&b);
 
     bench want = set_up(plain, (gnnc_compile_options){0}, 1);
     b = set_up(plain, (gnnc_compile_options){.dynamic = "false", .stance = "eager-on-recompile"}, 1);
     for (int k = 0; k < 5; k++) {
-        float *x = call(want.run, NULL, 3, 10 + k, 30, NULL), *y = call(b.run, NULL, 3, 10 + k, 30, NULL);
+        float *x = infer_on(want.run, NULL, 3, 10 + k, 30, NULL), *y = infer_on(b.run, NULL, 3, 10 + k, 30, NULL);
         for (int i = 0; i < (10 + k) * C; i++) ck_assert(x[i] - y[i] < 1e-5f && y[i] - x[i] < 1e-5f);
         gnnc_run_info i = {.size = sizeof i};
         gnnc_run_describe(b.run, &i);
@@ -307,9 +270,9 @@ START_TEST(ranges)
     bench b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .ranges = "N in 1..100, E in ..500"}, 1);
     ck_assert(info_of(&b).programs == 1); /* nothing to wait for */
     for (int n = 1; n < 100; n += 9) visit(b.run, n, 5 * n);
-    refuses(b.run, 101, 10, GNNC_ERROR_DATA, "nodes is 101, declared to be in 1..100");
-    refuses(b.run, 0, 0, GNNC_ERROR_DATA, "nodes is 0");
-    refuses(b.run, 10, 501, GNNC_ERROR_DATA, "edges is 501");
+    refused_on(b.run, 101, 10, GNNC_ERROR_DATA, "nodes is 101, declared to be in 1..100");
+    refused_on(b.run, 0, 0, GNNC_ERROR_DATA, "nodes is 0");
+    refused_on(b.run, 10, 501, GNNC_ERROR_DATA, "edges is 501");
     ck_assert(info_of(&b).recompiles == 0 && program(&b, 0).nodes_most == 100 && program(&b, 0).edges_most == 500);
     tear_down(&b);
     b = set_up(plain, (gnnc_compile_options){.dynamic = "auto", .ranges = "nodes in 5.."}, 1);
@@ -364,7 +327,7 @@ static void *work(void *p)
     gnnc_status *s = gnnc_run_new(z->shared->exe, z->shared->state, NULL, &r);
     z->right = !s;
     for (uint32_t k = 0; k < TURNS && z->right; k++) {
-        float *got = call(r, NULL, k, 20 + (int)(k % 4), 60, &s);
+        float *got = infer_on(r, NULL, k, 20 + (int)(k % 4), 60, &s);
         z->right = got && !memcmp(got, z->want[k], (size_t)(20 + k % 4) * C * sizeof *got);
         free(got);
     }
@@ -380,7 +343,7 @@ START_TEST(threads)
     bench one = set_up(plain, o, 1), b = set_up(plain, o, 1);
     float *want[TURNS];
     worker all[4] = {0};
-    for (uint32_t k = 0; k < TURNS; k++) want[k] = call(one.run, NULL, k, 20 + (int)(k % 4), 60, NULL);
+    for (uint32_t k = 0; k < TURNS; k++) want[k] = infer_on(one.run, NULL, k, 20 + (int)(k % 4), 60, NULL);
     for (int k = 0; k < 4; k++) {
         all[k].shared = &b;
         all[k].want = want;
@@ -420,144 +383,6 @@ START_TEST(forbidden)
     pthread_join(other, NULL);
     gnnc_run_free(more);
     end_world(&w);
-    tear_down(&b);
-}
-END_TEST
-
-/* Padding ----------------------------------------------------------------------------------------------------------- */
-
-/* Norms over all nodes, a softmax over edges, pools over nodes and edges, numbers of rows; losses over a mask and over all.
- * Plain gradient descent: what rounding changes stays small. */
-static const char *const padded_models[] = {
-    "model M() (g: graph, x: node[F]) -> node[C] {\n"
-    "  a = GATConv(4, heads = 2)\n  n = BatchNorm()\n  l = LayerNorm()\n  b = GCNConv(C)\n"
-    "  return b(g, relu(l(n(a(g, x)))))\n}\n"
-    "train M {\n  input target: node[C]\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
-    "  optimizer = sgd(lr = 0.1)\n}\n",
-    "model M() (g: graph, x: node[F]) -> node[C] {\n"
-    "  a = SAGEConv(4, aggr = \"max\")\n  b = Linear(C)\n  h = a(g, x)\n"
-    "  z = edge(u -> v in g: h[u] * h[v])\n"
-    "  s = max(h, over = node) + min(h, over = node) + mean(h, over = node) + sum(z, over = edge) / 100\n"
-    "  return b(h + (s + max(z, over = edge)) / (1 + rows(x)))\n}\n"
-    "train M {\n  input target: node[C]\n  loss = mse(M(g, x), target)\n  optimizer = sgd(lr = 0.01)\n}\n",
-    "model M() (g: graph, x: node[F]) -> node[C] {\n"
-    "  a = GCNConv(8)\n  b = GINConv(C)\n  h = a(g, x)\n  return b(g, h * rsqrt(mean(h^2, over = node) + 0.1))\n}\n"
-    "train M {\n  input target: node[C]\n  loss = mse(M(g, x), target) + mean(M(g, x)^2)\n"
-    "  optimizer = sgd(lr = 0.01)\n}\n",
-    "model M() (g: graph, x: node[F]) -> node[C] {\n"
-    "  b = Linear(C)\n  a = self_loops(g)\n  z = edge(u -> v in a: x[u] * x[v])\n"
-    "  return b(sum(u -> v in a: x[u]) + mean(z, over = edge))\n}\n"
-    "train M {\n  input target: node[C]\n"
-    "  loss = sum(max(M(g, x), over = node)) + sum((M(g, x) - target)^2) / 100\n"
-    "  optimizer = sgd(lr = 0.001)\n}\n",
-};
-
-static void bind_all(gnnc_run *r, world *w, int model)
-{
-    static float rows[1000 * C];
-    int64_t shape[2] = {w->n, C};
-    bind_world(r, w, model == 0);
-    if (model == 0) return;
-    for (int k = 0; k < w->n * C; k++) rows[k] = (float)(k % 11) / 11;
-    DLTensor t = tensor(rows, 2, shape, kDLFloat, 32);
-    ok(gnnc_run_bind(r, "target", &t));
-}
-
-static bool near(double a, double b) { return (isnan(a) && isnan(b)) || fabs(a - b) <= 2e-4 * (1 + fabs(a)); }
-
-/* The same rows without padding, with masks but nothing added (multiples of 1), and padded.  The last two run one program but
- * for its sizes: the same bits.  The first is another program, and agrees up to rounding. */
-START_TEST(padding)
-{
-    static const int sizes[][2] = {{33, 100}, {40, 130},  {64, 128},  {64, 100}, {1, 0}, {5, 0},
-                                   {17, 31},  {129, 800}, {600, 900}, {1, 1},    {0, 0}};
-    enum { SIZES = sizeof sizes / sizeof *sizes, HOW = 3, MODELS = 4 };
-    int model = _i % MODELS, added = 0;
-    gnnc_compile_options o = {
-        .train = true, .sparse = _i >= MODELS, .expect_nodes = 40, .expect_edges = 130, .recompile_limit = 20};
-    static const char *const buckets[HOW] = {NULL, "1", "pow2"};
-    bench b[HOW];
-    for (int k = 0; k < HOW; k++) {
-        o.dynamic = buckets[k] ? "false" : NULL;
-        o.buckets = k == 2 && _i >= MODELS ? "48" : buckets[k];
-        b[k] = set_up(padded_models[model], o, 1 + k % 2);
-    }
-    for (int k = 0; k < SIZES; k++) {
-        world w = make_world((uint32_t)k + 1, sizes[k][0], sizes[k][1]);
-        gnnc_run_info i = {.size = sizeof i};
-        double loss[HOW];
-        float *out[HOW];
-        for (int step = 0; step < 2; step++) {
-            for (int j = 0; j < HOW; j++) {
-                bind_all(b[j].run, &w, model);
-                ok(gnnc_run_step(b[j].run, &loss[j]));
-                out[j] = infer(b[j].run, w.n);
-            }
-            ck_assert_msg(memcmp(&loss[1], &loss[2], sizeof *loss) == 0, "loss %.9g, padded %.9g (%d nodes, %d edges)",
-                          loss[1], loss[2], w.n, w.e);
-            ck_assert_msg(near(loss[0], loss[2]), "loss %.9g, padded %.9g (%d nodes, %d edges)", loss[0], loss[2], w.n,
-                          w.e);
-            ck_assert(memcmp(out[1], out[2], (size_t)(w.n * C) * sizeof(float)) == 0);
-            for (int c = 0; c < w.n * C; c++)
-                ck_assert_msg(near((double)out[0][c], (double)out[2][c]), "%g, padded %g (%d nodes, %d edges)",
-                              (double)out[0][c], (double)out[2][c], w.n, w.e);
-            for (int j = 0; j < HOW; j++) free(out[j]);
-        }
-        gnnc_run_describe(b[1].run, &i);
-        ck_assert(i.padded_nodes == 0 && i.padded_edges == 0);
-        gnnc_run_describe(b[2].run, &i);
-        added += i.padded_nodes > 0 && i.padded_edges > 0;
-        end_world(&w);
-    }
-    ck_assert(added >= 4);
-    for (int k = 0; k < HOW; k++) tear_down(&b[k]);
-}
-END_TEST
-
-/* It is the graph as it comes that has to be in its range. */
-START_TEST(padding_and_ranges)
-{
-    gnnc_compile_options o = {.dynamic = "false", .buckets = "pow2", .ranges = "N in 40..100, E in ..300"};
-    bench b = set_up(plain, o, 1);
-    visit(b.run, 70, 299);
-    visit(b.run, 100, 257);
-    ck_assert(info_of(&b).programs == 1 && program(&b, 0).nodes_most == 128 && program(&b, 0).edges_least == 512);
-    refuses(b.run, 39, 200, GNNC_ERROR_DATA, "nodes is 39, declared to be in 40..100");
-    refuses(b.run, 101, 200, GNNC_ERROR_DATA, "nodes is 101, declared to be in 40..100");
-    refuses(b.run, 90, 301, GNNC_ERROR_DATA, "edges is 301, declared to be in 0..300");
-    tear_down(&b);
-    o.expect_nodes = 70;
-    o.expect_edges = 300;
-    b = set_up(plain, o, 1);
-    ck_assert(info_of(&b).programs == 1);
-    gnnc_executable *e;
-    o.size = sizeof o;
-    o.features = F;
-    o.classes = C;
-    o.expect_nodes = 39;
-    refused(gnnc_compile(b.module, &o, &e), GNNC_ERROR_DATA, "nodes is 39");
-    tear_down(&b);
-}
-END_TEST
-
-/* Buckets that no memory holds, and those whose sizes are no numbers. */
-START_TEST(huge_buckets)
-{
-    static const char *const text[] = {"9223372036854775807", "9223372036854775806", "4611686018427387905",
-                                       "4294967296"};
-    for (int k = 0; k < 7; k++) {
-        gnnc_compile_options o = {.dynamic = "false", .buckets = text[k / 2], .wide = k % 2};
-        bench b = set_up(plain, o, 1);
-        for (int e = 0; e < 2; e++)
-            refuses(b.run, 3, e, o.wide ? GNNC_ERROR_MEMORY : GNNC_ERROR_USAGE,
-                    o.wide ? "cannot be addressed" : "compile with `wide`");
-        ck_assert(info_of(&b).programs == 0);
-        tear_down(&b);
-    }
-    gnnc_compile_options most = {
-        .dynamic = "false", .buckets = "pow2", .expect_nodes = INT64_MAX, .expect_edges = 5, .wide = true};
-    bench b = set_up(plain, most, 1);
-    ck_assert(program(&b, 0).nodes_most == INT64_MAX && program(&b, 0).edges_most == 8);
     tear_down(&b);
 }
 END_TEST
@@ -615,7 +440,7 @@ int main(void)
 {
     Suite *s = suite_create("api_dynamic");
     TCase *shapes = named(s, "shapes"), *rules = named(s, "rules"), *shared = named(s, "threads"),
-          *pads = named(s, "padding"), *buckets = named(s, "buckets");
+          *held_by = named(s, "bytes");
     if (GNNC_HAVE_LLVM) {
         tcase_add_loop_test(shapes, many_shapes, 0, 2);
         tcase_add_test(rules, automatic);
@@ -625,10 +450,7 @@ int main(void)
         tcase_add_test(rules, ranges);
         tcase_add_loop_test(shared, threads, 0, 3);
         if (gn_watched) tcase_add_exit_test(shared, forbidden, 66);
-        tcase_add_loop_test(pads, padding, 0, 8);
-        tcase_add_test(buckets, padding_and_ranges);
-        tcase_add_test(buckets, huge_buckets);
-        tcase_add_test(buckets, bytes_of_runs);
+        tcase_add_test(held_by, bytes_of_runs);
     }
     return suite_run(s);
 }

@@ -18,13 +18,6 @@ static const char deep[] = "model D(p = 0.0) (g: graph, x: node[F]) -> node[C] {
 enum { PLAIN = 3, DEEP = 4 }; /* levels of rows that the models have */
 static const gnnc_define drops[] = {{"p", "0.5"}};
 
-static gnnc_executable_info info_of(const bench *b)
-{
-    gnnc_executable_info i = {.size = sizeof i};
-    gnnc_executable_describe(b->exe, &i);
-    return i;
-}
-
 static gnnc_run_info run_of(gnnc_run *r)
 {
     gnnc_run_info i = {.size = sizeof i};
