@@ -1,199 +1,45 @@
 /* Loop IR from text: recursive descent, one token ahead.  Any bytes are safe; the first error ends it. */
 #include "base/map.h"
+#include "ir/kir_lex.h"
 #include "ir/kir_ops.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef enum token_kind {
-    T_END,
-    T_WORD,
-    T_INT,
-    T_FLOAT,
-    T_STRING,
-    T_VALUE,
-    T_BUFFER,
-    T_DOTS,
-    T_SIGN,
-    T_BAD
-} token_kind;
-
-typedef struct token {
-    token_kind kind;
-    const char *text; /* WORD, STRING, VALUE (digits), BUFFER: in the arena; BAD: why */
-    char sign;        /* SIGN: the character */
-    int64_t i;
-    double f;
-    const char *at;
-} token;
-
 typedef struct parser {
-    gn_arena *arena;
-    const char *text, *at, *end, *origin;
-    token tok;
+    kir_lexer in;
+    const char *origin;
     kir_kernel *k;
     gn_map values;  /* digits of %n -> instruction */
     gn_map buffers; /* name -> number */
     int depth;
 } parser;
 
-/* Tokens ------------------------------------------------------------------------------------------------------------- */
-
-static bool is_word_char(int c) { return isalnum(c) || c == '_'; }
-static int peek(const parser *p, size_t n) { return (size_t)(p->end - p->at) > n ? (unsigned char)p->at[n] : -1; }
-
-static void skip_space(parser *p)
-{
-    while (p->at < p->end) {
-        int c = peek(p, 0);
-        if (c == ';')
-            while (p->at < p->end && *p->at != '\n') p->at++;
-        else if (c == ' ' || c == '\t' || c == '\r' || c == '\n')
-            p->at++;
-        else
-            return;
-    }
-}
-
-static char *take(parser *p, const char *from) { return gn_arena_strndup(p->arena, from, (size_t)(p->at - from)); }
-
-static int hex_digit(int c) { return isdigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
-
-static void lex_string(parser *p, token *t)
-{
-    gn_buf b = {.arena = p->arena};
-    gn_buf_add(&b, "");
-    *t = (token){.kind = T_BAD, .text = "a string that does not end", .at = p->at++};
-    while (p->at < p->end && *p->at != '\n' && *p->at != 0) {
-        char c = *p->at++;
-        if (c == '"') {
-            t->kind = T_STRING;
-            t->text = b.p;
-            return;
-        }
-        if (c == '\\') {
-            int e = peek(p, 0);
-            if (e == 'x' && hex_digit(peek(p, 1)) >= 0 && hex_digit(peek(p, 2)) >= 0) {
-                c = (char)(hex_digit(peek(p, 1)) * 16 + hex_digit(peek(p, 2)));
-                p->at += 2;
-            } else if (e == 'n' || e == '"' || e == '\\') {
-                c = (char)(e == 'n' ? '\n' : e);
-            } else {
-                c = 0;
-            }
-            if (c == 0) {
-                t->text = "an escape that is none of \\n \\\" \\\\ \\x01..\\xff";
-                return;
-            }
-            p->at++;
-        }
-        gn_buf_addn(&b, &c, 1);
-    }
-}
-
-static void lex_word(parser *p, token *t)
-{
-    const char *from = p->at;
-    while (is_word_char(peek(p, 0)) || (peek(p, 0) == '.' && p->at > from && isalnum(peek(p, 1)))) p->at++;
-    *t = (token){.kind = T_WORD, .text = take(p, from), .at = from};
-}
-
-/* digits ['.' digits] ['e' sign digits], or inf or nan; then [":f64"] */
-static void lex_number(parser *p, token *t)
-{
-    const char *from = p->at;
-    bool real = false;
-    if (peek(p, 0) == '-') p->at++;
-    if (isalpha(peek(p, 0))) {
-        while (isalpha(peek(p, 0))) p->at++;
-        real = true;
-    }
-    while (isdigit(peek(p, 0))) p->at++;
-    if (peek(p, 0) == '.' && isdigit(peek(p, 1)) && (real = true))
-        for (p->at++; isdigit(peek(p, 0));) p->at++;
-    if (peek(p, 0) == 'e' && (real = true))
-        for (p->at += peek(p, 1) == '-' || peek(p, 1) == '+' ? 2 : 1; isdigit(peek(p, 0));) p->at++;
-    char *end, *s = take(p, from);
-    *t = (token){.kind = T_BAD, .text = "a number that does not fit or is malformed", .at = from};
-    errno = 0;
-    if (real)
-        t->f = strtod(s, &end);
-    else
-        t->i = strtoll(s, &end, 10);
-    if (*end || end == s || (!real && errno)) return;
-    t->kind = real ? T_FLOAT : T_INT;
-    t->i = real ? GN_F32 : t->i;
-    if (real && p->end - p->at >= 4 && !memcmp(p->at, ":f64", 4)) {
-        p->at += 4;
-        t->i = GN_F64;
-    }
-}
-
-static void next(parser *p)
-{
-    skip_space(p);
-    token *t = &p->tok;
-    int c = peek(p, 0);
-    *t = (token){.kind = T_END, .at = p->at};
-    if (c < 0) return;
-    if (c == '%') {
-        const char *from = p->at++;
-        if (isdigit(peek(p, 0))) {
-            const char *digits = p->at;
-            while (isdigit(peek(p, 0))) p->at++;
-            *t = (token){.kind = T_VALUE, .text = take(p, digits)};
-        } else {
-            if (peek(p, 0) == '"')
-                lex_string(p, t);
-            else
-                lex_word(p, t);
-            if (t->kind != T_BAD && !*t->text) *t = (token){.kind = T_BAD, .text = "a name must follow %"};
-            if (t->kind != T_BAD) t->kind = T_BUFFER;
-        }
-        t->at = from;
-    } else if (c == '"') {
-        lex_string(p, t);
-    } else if (isdigit(c) || c == '-') {
-        lex_number(p, t);
-    } else if (is_word_char(c)) {
-        lex_word(p, t);
-        if (!strcmp(t->text, "inf") || !strcmp(t->text, "nan")) {
-            p->at = t->at;
-            lex_number(p, t);
-        }
-    } else if (c == '.' && peek(p, 1) == '.') {
-        p->at += 2;
-        t->kind = T_DOTS;
-    } else {
-        p->at++;
-        t->kind = T_SIGN;
-        t->sign = (char)c;
-    }
-}
+static void next(parser *p) { kir_next(&p->in); }
 
 /* Errors ---------------------------------------------------------------------------------------------------------------- */
 
 static gn_status *fail_at(const parser *p, const char *at, const char *what, const char *detail)
 {
     int line = 1;
-    const char *bol = p->text;
-    for (const char *s = p->text; s < at; s++)
+    const char *bol = p->in.text;
+    for (const char *s = p->in.text; s < at; s++)
         if (*s == '\n') line++, bol = s + 1;
     return GN_ERROR(GN_ERR_MODEL, "%s:%d:%d: %s%s", p->origin, line, (int)(at - bol) + 1, what, detail);
 }
 
 static gn_status *fail(const parser *p, const char *what, const char *detail)
 {
-    if (p->tok.kind == T_BAD && p->tok.text) return fail_at(p, p->tok.at, p->tok.text, "");
-    return fail_at(p, p->tok.at, what, detail);
+    if (p->in.tok.kind == KIR_T_BAD && p->in.tok.text) return fail_at(p, p->in.tok.at, p->in.tok.text, "");
+    return fail_at(p, p->in.tok.at, what, detail);
 }
 
 static gn_status *expected(const parser *p, const char *what) { return fail(p, "expected ", what); }
 
-static bool is_sign(const parser *p, char c) { return p->tok.kind == T_SIGN && p->tok.sign == c; }
-static bool is_word(const parser *p, const char *w) { return p->tok.kind == T_WORD && !strcmp(p->tok.text, w); }
+static bool is_sign(const parser *p, char c) { return p->in.tok.kind == KIR_T_SIGN && p->in.tok.sign == c; }
+static bool is_word(const parser *p, const char *w)
+{
+    return p->in.tok.kind == KIR_T_WORD && !strcmp(p->in.tok.text, w);
+}
 
 static gn_status *sign(parser *p, char c)
 {
@@ -211,8 +57,8 @@ static gn_status *word(parser *p, const char *w)
 
 static gn_status *integer(parser *p, int64_t *v)
 {
-    if (p->tok.kind != T_INT) return expected(p, "an integer");
-    *v = p->tok.i;
+    if (p->in.tok.kind != KIR_T_INT) return expected(p, "an integer");
+    *v = p->in.tok.i;
     next(p);
     return NULL;
 }
@@ -220,8 +66,8 @@ static gn_status *integer(parser *p, int64_t *v)
 /* A word or a string. */
 static gn_status *name(parser *p, const char **s)
 {
-    if (p->tok.kind != T_WORD && p->tok.kind != T_STRING) return expected(p, "a name");
-    *s = p->tok.text;
+    if (p->in.tok.kind != KIR_T_WORD && p->in.tok.kind != KIR_T_STRING) return expected(p, "a name");
+    *s = p->in.tok.text;
     next(p);
     return NULL;
 }
@@ -252,9 +98,9 @@ static gn_status *element(parser *p, uint8_t *e)
 
 static gn_status *value_ref(parser *p, kir_id *v)
 {
-    if (p->tok.kind != T_VALUE) return expected(p, "a value");
-    const uint32_t *id = gn_map_find(&p->values, p->tok.text);
-    if (!id) return fail(p, "no value above has the number ", p->tok.text);
+    if (p->in.tok.kind != KIR_T_VALUE) return expected(p, "a value");
+    const uint32_t *id = gn_map_find(&p->values, p->in.tok.text);
+    if (!id) return fail(p, "no value above has the number ", p->in.tok.text);
     *v = *id;
     next(p);
     return NULL;
@@ -263,29 +109,29 @@ static gn_status *value_ref(parser *p, kir_id *v)
 static gn_status *symbol(parser *p, kir_cursor *c, kir_id *v)
 {
     for (uint32_t i = 0; i < p->k->syms.n; i++)
-        if (!strcmp(p->k->syms.p[i], p->tok.text)) {
+        if (!strcmp(p->k->syms.p[i], p->in.tok.text)) {
             *v = kir_sym(p->k, c, (int)i);
             next(p);
             return NULL;
         }
-    return fail(p, "no symbol is called ", p->tok.text);
+    return fail(p, "no symbol is called ", p->in.tok.text);
 }
 
 /* %n, a literal or a symbol: constants and symbols become an instruction at the cursor. */
 static gn_status *operand(parser *p, kir_cursor *c, kir_id *v)
 {
-    const token *t = &p->tok;
+    const kir_token *t = &p->in.tok;
     switch (t->kind) {
-    case T_VALUE: return value_ref(p, v);
-    case T_INT: *v = kir_iconst(p->k, c, t->i); break;
-    case T_FLOAT: *v = kir_fconst(p->k, c, (gn_elem)t->i, t->f); break;
-    case T_WORD:
+    case KIR_T_VALUE: return value_ref(p, v);
+    case KIR_T_INT: *v = kir_iconst(p->k, c, t->i); break;
+    case KIR_T_FLOAT: *v = kir_fconst(p->k, c, (gn_elem)t->i, t->f); break;
+    case KIR_T_WORD:
         if (is_word(p, "true") || is_word(p, "false")) {
             *v = kir_bconst(p->k, c, *t->text == 't');
             break;
         }
         /* fall through */
-    case T_STRING: return symbol(p, c, v);
+    case KIR_T_STRING: return symbol(p, c, v);
     default: return expected(p, "an operand");
     }
     next(p);
@@ -294,9 +140,9 @@ static gn_status *operand(parser *p, kir_cursor *c, kir_id *v)
 
 static gn_status *buffer_ref(parser *p, int64_t *b)
 {
-    if (p->tok.kind != T_BUFFER) return expected(p, "a buffer");
-    const uint32_t *found = gn_map_find(&p->buffers, p->tok.text);
-    if (!found) return fail(p, "no buffer is called ", p->tok.text);
+    if (p->in.tok.kind != KIR_T_BUFFER) return expected(p, "a buffer");
+    const uint32_t *found = gn_map_find(&p->buffers, p->in.tok.text);
+    if (!found) return fail(p, "no buffer is called ", p->in.tok.text);
     *b = *found;
     next(p);
     return NULL;
@@ -320,7 +166,7 @@ static gn_status *value(parser *p, kir_cursor *c, kir_inst *i)
 {
     const kir_op_info *info = &kir_ops[i->op];
     kir_id *in[] = {&i->a, &i->b, &i->c};
-    const char *at = p->tok.at;
+    const char *at = p->in.tok.at;
     if (info->sig[0] == 'f' || info->sig[0] == 't' || info->sig[0] == '*') GN_TRY(element(p, &i->elem));
     for (int n = 0; n < info->n_in; n++) {
         if (n) GN_TRY(sign(p, ','));
@@ -338,7 +184,7 @@ static gn_status *value(parser *p, kir_cursor *c, kir_inst *i)
 
 static gn_status *load(parser *p, kir_cursor *c, kir_inst *i)
 {
-    const char *at = p->tok.at;
+    const char *at = p->in.tok.at;
     GN_TRY(element(p, &i->elem));
     GN_TRY(place(p, c, i));
     gn_elem is =
@@ -361,7 +207,7 @@ static gn_status *kind(parser *p, kir_kind *out)
 static gn_status *stride(parser *p, int *out)
 {
     int64_t n;
-    const char *at = p->tok.at;
+    const char *at = p->in.tok.at;
     GN_TRY(integer(p, &n));
     if (n < 1 || n > KIR_MAX_STRIDE) return fail_at(p, at, "a stride is 1 to 4095", "");
     *out = (int)n;
@@ -441,7 +287,7 @@ static gn_status *loop(parser *p, kir_cursor *c, kir_inst *i)
     int unit, race;
     GN_TRY(word(p, "in"));
     GN_TRY(operand(p, c, &i->a));
-    if (p->tok.kind != T_DOTS) return expected(p, "..");
+    if (p->in.tok.kind != KIR_T_DOTS) return expected(p, "..");
     next(p);
     GN_TRY(operand(p, c, &i->b));
     GN_TRY(word(p, "step"));
@@ -466,9 +312,10 @@ static gn_status *block(parser *p, kir_cursor *c);
 /* "%n" in front of "=" or after "for": a name that is new. */
 static gn_status *defined_name(parser *p, const char **digits)
 {
-    if (p->tok.kind != T_VALUE) return expected(p, "a value's number");
-    if (gn_map_find(&p->values, p->tok.text)) return fail(p, "there is a value above with the number ", p->tok.text);
-    *digits = p->tok.text;
+    if (p->in.tok.kind != KIR_T_VALUE) return expected(p, "a value's number");
+    if (gn_map_find(&p->values, p->in.tok.text))
+        return fail(p, "there is a value above with the number ", p->in.tok.text);
+    *digits = p->in.tok.text;
     next(p);
     return NULL;
 }
@@ -477,16 +324,17 @@ static gn_status *instruction(parser *p, kir_cursor *c)
 {
     const char *digits = NULL;
     kir_inst i = {0};
-    if (p->tok.kind == T_VALUE) {
+    if (p->in.tok.kind == KIR_T_VALUE) {
         GN_TRY(defined_name(p, &digits));
         GN_TRY(sign(p, '='));
     }
-    if (p->tok.kind != T_WORD) return expected(p, "an instruction");
-    kir_op op = op_by_name(p->tok.text);
-    if (!op) return fail(p, "no instruction is called ", p->tok.text);
+    if (p->in.tok.kind != KIR_T_WORD) return expected(p, "an instruction");
+    kir_op op = op_by_name(p->in.tok.text);
+    if (!op) return fail(p, "no instruction is called ", p->in.tok.text);
     i.op = (uint8_t)op;
     bool named = op == KIR_TILE || (kir_has_value(&i) && op != KIR_FOR);
-    if (named != (digits != NULL)) return fail(p, named ? "a value needs a number: %n = " : "no value: ", p->tok.text);
+    if (named != (digits != NULL))
+        return fail(p, named ? "a value needs a number: %n = " : "no value: ", p->in.tok.text);
     next(p);
     if (op == KIR_FOR) {
         GN_TRY(defined_name(p, &digits));
@@ -506,7 +354,7 @@ static gn_status *block(parser *p, kir_cursor *c)
     if (++p->depth > KIR_MAX_DEPTH) return fail(p, "blocks are nested too deeply", "");
     GN_TRY(sign(p, '{'));
     while (!is_sign(p, '}')) {
-        if (p->tok.kind == T_END) return expected(p, "'}'");
+        if (p->in.tok.kind == KIR_T_END) return expected(p, "'}'");
         GN_TRY(instruction(p, c));
     }
     next(p);
@@ -519,7 +367,7 @@ static gn_status *block(parser *p, kir_cursor *c)
 static gn_status *size(parser *p, kir_size *s)
 {
     *s = (kir_size){.coef = 1, .sym = -1};
-    if (p->tok.kind == T_INT) {
+    if (p->in.tok.kind == KIR_T_INT) {
         GN_TRY(integer(p, &s->coef));
     } else {
         const char *sym;
@@ -533,7 +381,7 @@ static gn_status *size(parser *p, kir_size *s)
     if (is_sign(p, '+')) {
         int64_t plus;
         next(p);
-        const char *at = p->tok.at;
+        const char *at = p->in.tok.at;
         GN_TRY(integer(p, &plus));
         if (plus > INT32_MAX || plus < INT32_MIN) return fail_at(p, at, "does not fit in 32 bits", "");
         s->plus = (int32_t)plus;
@@ -551,8 +399,8 @@ static gn_status *parameter(parser *p)
         kir_sym_add(p->k, s);
         return NULL;
     }
-    if (p->tok.kind != T_BUFFER) return expected(p, "a buffer or a symbol");
-    const char *b = p->tok.text;
+    if (p->in.tok.kind != KIR_T_BUFFER) return expected(p, "a buffer or a symbol");
+    const char *b = p->in.tok.text;
     if (gn_map_find(&p->buffers, b)) return fail(p, "two buffers are called ", b);
     next(p);
     GN_TRY(sign(p, ':'));
@@ -573,8 +421,8 @@ static gn_status *kernel(parser *p)
     GN_TRY(word(p, "kernel"));
     GN_TRY(sign(p, '@'));
     GN_TRY(name(p, &p->k->name));
-    if (p->tok.kind == T_STRING) {
-        p->k->comment = p->tok.text;
+    if (p->in.tok.kind == KIR_T_STRING) {
+        p->k->comment = p->in.tok.text;
         next(p);
     }
     GN_TRY(sign(p, '('));
@@ -585,12 +433,12 @@ static gn_status *kernel(parser *p)
     next(p);
     kir_cursor top = {0};
     GN_TRY(block(p, &top));
-    return p->tok.kind == T_END ? NULL : expected(p, "the end");
+    return p->in.tok.kind == KIR_T_END ? NULL : expected(p, "the end");
 }
 
 gn_status *kir_parse(gn_arena *a, const char *text, size_t n, const char *origin, kir_kernel **out)
 {
-    parser p = {.arena = a, .text = text, .at = text, .end = text + n, .origin = origin};
+    parser p = {.in = {.arena = a, .text = text, .at = text, .end = text + n}, .origin = origin};
     if (n > INT32_MAX) GN_FAIL(GN_ERR_MODEL, "%s: %zu bytes are too many", origin, n);
     gn_map_init(&p.values, a);
     gn_map_init(&p.buffers, a);
