@@ -46,6 +46,10 @@ static value loss_over(elab *E, const ast_item *item)
     if (!item->over) return el_eval(E, item->a);
     if (item->a->kind != EXPR_CALL)
         return el_error(E, item->a->mark, "`over` follows the call of a loss, such as `cross_entropy(...)`");
+    if (item->over->kind == EXPR_BINARY && item->over->op >= BIN_ADD)
+        return el_error(E, item->over->mark,
+                        "all that follows `over` is the mask; a loss of several terms gives masks by name: "
+                        "`cross_entropy(..., mask = train_mask) + ...`");
     ast_expr *call = GN_NEW(E->arena, ast_expr);
     *call = *item->a;
     call->args.p = GN_NEW_N(E->arena, ast_arg, item->a->args.n + 1);
@@ -150,11 +154,14 @@ static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n
             continue;
         }
         while (k < n && strcmp(knobs[k].name, arg->name) != 0) k++;
-        if (k == n)
-            el_error(E, arg->value->span, "`%s` takes no `%s`%s", call->a->name, arg->name,
-                     gn_diag_suggest(E->arena, arg->name, names, n));
-        else
+        if (k < n) {
             set_knob(E, &knobs[k], arg);
+            continue;
+        }
+        const char *near = gn_diag_suggest(E->arena, arg->name, names, n);
+        gn_buf all = {.arena = E->arena};
+        for (size_t j = 0; j < n; j++) gn_buf_printf(&all, "%s`%s`", j ? ", " : "; it takes ", names[j]);
+        el_error(E, arg->value->span, "`%s` takes no `%s`%s", call->a->name, arg->name, *near ? near : all.p);
     }
 }
 

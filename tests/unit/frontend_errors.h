@@ -1285,6 +1285,30 @@ static const struct error_case train[] = {
      "m.gnn:7:26: error: `adam` takes no `lrr`; did you mean `lr`?\n"
          "    7 |   optimizer = adam(lrr = 0.1)\n"
          "      |                          ^~~"},
+    {"train_optimizer_other_argument",
+     "model M() (g: graph, x: node[F]) -> node[C] {\n"
+         "  conv = GCNConv(C)\n"
+         "  return conv(g, x)\n"
+         "}\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "  optimizer = adam(rate = 0.1)\n"
+         "}\n",
+     "m.gnn:7:27: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, `weight_decay`\n"
+         "    7 |   optimizer = adam(rate = 0.1)\n"
+         "      |                           ^~~"},
+    {"train_over_too_much",
+     "model M() (g: graph, x: node[F]) -> node[C] {\n"
+         "  conv = GCNConv(C)\n"
+         "  return conv(g, x)\n"
+         "}\n"
+         "train M {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask + mean(x)\n"
+         "}\n",
+     "m.gnn:6:52: error: all that follows `over` is the mask; a loss of several terms gives masks by name: "
+         "`cross_entropy(..., mask = train_mask) + ...`\n"
+         "    6 |   loss = cross_entropy(M(g, x), y) over train_mask + mean(x)\n"
+         "      |                                                    ^"},
     {"train_optimizer_value",
      "model M() (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
