@@ -432,7 +432,7 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
  * edge_features]; inputs that the model declares.  Row-major float32 and int32 data that is not on edges is borrowed
  * until other data is bound or the run is freed, and is read anew by every call; the rest (masks, int64, other strides,
  * data on edges, x for an executable that was compiled `sparse`, everything for one that was compiled `fixed` or in a
- * context with a GPU) is copied here, when it is bound.
+ * context with a GPU, what is the run's own result) is copied here, when it is bound.
  * Data of other sizes than before may be bound at any time, together with a graph that fits.  A mask that is written to once it
  * is bound counts as it was, until it is bound again.
  * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of

@@ -183,6 +183,8 @@ GN_NODISCARD gn_status *api_send_state(gnnc_state *s);
 GN_NODISCARD gn_status *api_fetch_state(gnnc_state *s);
 
 /* run.c: instances are to be made anew. */
+/* Does the data lie in what the run's last inference left?  That goes with the run's instance. */
+bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes);
 void api_unbind(gnnc_run *r);
 /* Binds a unit of any build of the model to the run's graph and data, as they are arranged, and to a state.  `dense`: x,
  * where the run has none but by its non-zeros; NULL. */

@@ -200,6 +200,7 @@ static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
                     .on_nodes = type->space && p->spaces.p[type->space].kind == GIR_NODE};
     bool keeps = r->exe->opt.fixed || r->exe->opt.target; /* a device's copy is found by the address of the run's own */
     bool borrow = have == want && want != GN_BOOL && !now.on_edges && !keeps && api_row_major(t);
+    if (borrow) borrow = !api_is_result(r, api_first(t), now.rows * now.row_elems * (int64_t)gn_elem_size(want));
     if (!borrow) GN_TRY(own_copy(name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
     now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;

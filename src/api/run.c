@@ -303,6 +303,24 @@ static const gir_type *output_type(const gnnc_run *r, const char *name)
     return NULL;
 }
 
+bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
+{
+    const gir_program *p = r->exe->model->eval;
+    const gn_instance *in = r->unit[INFER].instance;
+    uintptr_t at = (uintptr_t)data;
+    if (r->copied && at < (uintptr_t)r->copied + (uintptr_t)r->copied_bytes &&
+        (uintptr_t)r->copied < at + (uintptr_t)bytes)
+        return true;
+    for (uint32_t k = 0; in && k < p->outputs.n; k++) {
+        if (p->outputs.p[k].kind != GIR_OUTPUT) continue;
+        int64_t elems = 0;
+        uintptr_t there = (uintptr_t)gn_instance_output(in, p->outputs.p[k].name, &elems);
+        uintptr_t size = (uintptr_t)elems * gn_elem_size((gn_elem)gir_type_of(p, p->outputs.p[k].value)->elem);
+        if (at < there + size && there < at + (uintptr_t)bytes) return true;
+    }
+    return false;
+}
+
 /* Results on edges lie in the graph's order, of the user's graph or of one derived from it: a copy in the user's. */
 static gn_status *copy_edges(gnnc_run *r, const char *name, const void *from, int64_t row_bytes, void **out)
 {

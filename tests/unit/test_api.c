@@ -124,6 +124,34 @@ START_TEST(repeats)
 END_TEST
 
 /* Code that reads wide indices takes ordinary graphs too: the same scores, and the same graph is not copied again. */
+/* A result that is bound in the place of what it was made of is copied: the run's own memory for it goes with that. */
+START_TEST(results_as_data)
+{
+    static const char step[] = "model M() (g: graph, x: node[F]) -> node[F] {\n"
+                               "  return sum(u -> v in g: x[u]) / 8 + x\n}\n";
+    bench b = set_up(step, (gnnc_compile_options){0}, 1), want = set_up(step, (gnnc_compile_options){0}, 1);
+    world w = make_world(3, 20, 60);
+    float x[20 * F];
+    int64_t shape[2] = {20, F};
+    DLTensor out, data = tensor(x, 2, shape, kDLFloat, 32);
+    bind_world(b.run, &w, false);
+    bind_world(want.run, &w, false);
+    for (int k = 0; k < 4; k++) {
+        ok(gnnc_run_infer(want.run));
+        ok(gnnc_run_output(want.run, "out", &out));
+        memcpy(x, out.data, sizeof x);
+        ok(gnnc_run_bind(want.run, "x", &data));
+        ok(gnnc_run_infer(b.run));
+        ok(gnnc_run_output(b.run, "out", &out));
+        ck_assert(memcmp(x, out.data, sizeof x) == 0);
+        ok(gnnc_run_bind(b.run, "x", &out));
+    }
+    end_world(&w);
+    tear_down(&b);
+    tear_down(&want);
+}
+END_TEST
+
 START_TEST(wide_indices)
 {
     for (int k = 0; k < 3; k++) {
@@ -558,6 +586,7 @@ int main(void)
         tcase_add_test(t, shapes);
         tcase_add_test(t, features);
         tcase_add_test(t, repeats);
+        tcase_add_test(t, results_as_data);
         tcase_add_test(t, wide_indices);
         tcase_add_test(t, edges);
         tcase_add_loop_test(t, edges_of_derived_graphs, 0, 2);
