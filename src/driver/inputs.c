@@ -163,9 +163,15 @@ gn_status *gn_session_missing_inputs(const gn_session *s, const gn_unit *u)
             if (!gn_unit_reads(u, GN_SLOT_INPUT, n->attr.name)) continue;
             int64_t want[1 + GIR_MAX_RANK];
             int rank = wanted_shape(s, programs[k], &n->type, want);
-            GN_FAIL(GN_ERR_DATA,
-                    "model %s reads an input `%s`, of which %s has nothing: a .npz may have an array of this name, %s",
-                    s->model->name, n->attr.name, origin(s), shape_text(s->arena, rank, want));
+            bool edges = is_on(programs[k], &n->type, GIR_EDGE) && s->data->edge_dim > 0;
+            bool nodes = is_on(programs[k], &n->type, GIR_NODE) && s->data->n_features > 0;
+            GN_FAIL(
+                GN_ERR_DATA,
+                "model %s reads an input `%s`, of which %s has nothing: a .npz may have an array of this name, %s%s",
+                s->model->name, n->attr.name, origin(s), shape_text(s->arena, rank, want),
+                edges   ? "; of several inputs of edges the one named `attr` is their features"
+                : nodes ? "; of several inputs of nodes the one named `x` is their features"
+                        : "");
         }
     return NULL;
 }

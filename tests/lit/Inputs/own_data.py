@@ -111,6 +111,10 @@ assert "warning" not in text and ", scale, wish\n" in text, text
 bad = npz("bad.npz", {**values, "wish": ("f", (N,), WISH[:N])})
 r.fails(3, f"wish: shape [{N}]: expected [{E}], as the model declares it", "train", edge, "--data", bad)
 r.fails(3, f"reads an input `wish`", "train", edge, "--data", npz("bad.npz", {**values, "wish": None}))
+for kind, name in (("edge", "attr"), ("node", "x")):
+    both = r.write("both.gnn", f"model B() (g: graph, a: {kind}[2], b: {kind}) -> {kind}[2] {{ return a * unsqueeze(b, -1) }}\n")
+    r.fails(3, f"of several inputs of {kind}s the one named `{name}` is their features", "run", both, "--data",
+            npz("both.npz", {**values, "b": ("f", (E if kind == "edge" else N,), [1.0] * (E if kind == "edge" else N))}))
 one = r.write("one.gnn", "model O() (g: graph, x: node[F]) -> edge { return edge(u -> v in g: x[u][0]) }\n"
               "train O { input wish: edge; loss = mse(O(g, x), wish) }\n")
 bare = npz("bare.npz", {k: values[k] for k in ("edge_index", "x", "wish")})
