@@ -71,10 +71,30 @@ static gn_status *check(const gn_aot_model *m, const char *name, int64_t rows, c
     return NULL;
 }
 
+static bool meet(const void *a, int64_t bytes, const void *b, int64_t others)
+{
+    return (uintptr_t)a < (uintptr_t)b + (uintptr_t)others && (uintptr_t)b < (uintptr_t)a + (uintptr_t)bytes;
+}
+
+/* Does the data lie in what the last inference left?  That goes with the instance, or with the next result. */
+static bool is_result(const gn_aot_model *m, const void *data, int64_t bytes)
+{
+    const gn_instance *in = m->unit[AOT_INFER].pair.instance;
+    if (m->copied && meet(data, bytes, m->copied, m->copied_bytes)) return true;
+    for (int k = 0; in && k < m->image->n_outputs; k++) {
+        const gn_aot_tensor *t = &m->image->outputs[k];
+        int64_t elems = 0;
+        const void *at = gn_instance_output(in, t->name, &elems);
+        if (meet(data, bytes, at, elems * (int64_t)gn_elem_size(t->elem))) return true;
+    }
+    return false;
+}
+
 static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const void *data)
 {
     static const char nothing[64];
     const gn_aot_tensor *t;
+    void *own = NULL;
     GN_TRY(check(m, name, rows, data, &t));
     if (!data) data = nothing; /* of no elements */
     if (m->image->sparse_x && !strcmp(name, sparse_input)) {
@@ -82,7 +102,13 @@ static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const vo
         GN_TRY(gn_graph_from_dense(m->image->index, rows, t->row_elems, data, &g));
         return note_pattern(m, g);
     }
+    int64_t elems = rows * t->row_elems, size = (int64_t)gn_elem_size(t->elem);
+    if (is_result(m, data, elems * size)) {
+        GN_TRY(gn_block_new(elems, (size_t)size, name, &own));
+        data = memcpy(own, data, (size_t)(elems * size));
+    }
     note(m, t, rows, data);
+    m->data[number(m, t)].own = own;
     return NULL;
 }
 

@@ -15,8 +15,8 @@ typedef struct aot_store { /* weights and what training keeps; counted by the mo
 
 typedef struct aot_data { /* of an input */
     const void *data;     /* the caller's, or `own` */
-    void *own;            /* x given by its non-zeros, where something reads all of it */
-    void *sorted;         /* on edges: in the graph's order */
+    void *own;    /* x given by its non-zeros, where something reads all of it; a copy of the model's own result */
+    void *sorted; /* on edges: in the graph's order */
     int64_t rows;
 } aot_data;
 
@@ -39,6 +39,7 @@ struct gn_aot_model {
     aot_unit unit[AOT_UNITS];
     bool inferred;
     void *copied; /* results on edges in the caller's order */
+    int64_t copied_bytes;
 };
 
 /* The code that calls on a model return at once: of NULL, of one that could not be made; else GN_OK. */

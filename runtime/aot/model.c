@@ -232,7 +232,9 @@ static gn_status *output(gn_aot_model *m, const char *name, int64_t *rows, const
     if (t->rows != GN_AOT_EDGES) return NULL;
     int64_t bytes = t->row_elems * (int64_t)gn_elem_size(t->elem);
     gn_block_free(m->copied);
+    m->copied_bytes = 0;
     GN_TRY(gn_block_new(elems, gn_elem_size(t->elem), "results on edges", &m->copied));
+    m->copied_bytes = elems * (int64_t)gn_elem_size(t->elem);
     gn_graph_edges_out(g, bytes, *out, m->copied);
     *out = m->copied;
     return NULL;

@@ -63,9 +63,13 @@ static void head(writer *w)
         " * Errors: calls return 0, or one of the codes below; then $_message has a sentence with the values in it, "
         "and the\n"
         " * call has changed nothing.\n"
-        " * Ownership: graphs, weights and states are copied.  Other data that is bound is borrowed: it stays "
-        "as it is\n"
-        " * until other data is bound in its place or the model is freed.  Where you change it, bind it again.\n"
+        " * Ownership: graphs, weights and states are copied, and so are a $_model's own results where they are bound "
+        "to "
+        "it.\n"
+        " * Other data that is bound is borrowed: it stays as it is until other data is bound in its place or the "
+        "model "
+        "is\n"
+        " * freed.  Where you change it, bind it again.\n"
         " * Threads: one thread at a time a $_model; different ones are independent (see $_share for those that share\n"
         " * weights). A $_model of n threads starts n - 1 of its own; results are the same bits for any number. */\n");
     gn_buf_printf(w->out, "#ifndef GNNC_%s_H\n#define GNNC_%s_H\n\n", w->capitals, w->capitals);
