@@ -66,7 +66,7 @@ def npz(name, compression=zipfile.ZIP_STORED, **change):
 
 for name, change, what in (
     ("edge", {"edge_index": ("q", (2, 2), [0, 1, 1, 4])}, "4"),
-    ("negative_edge", {"edge_index": ("q", (2, 2), [0, 1, 1, -1])}, "edge_index: edge 1: expected a node"),
+    ("negative_edge", {"edge_index": ("q", (2, 2), [0, 1, 1, -1])}, "edge_index: edge 1 ends at -1: expected a node"),
     ("edge_shape", {"edge_index": ("q", (8,), [0] * 8)}, "edge_index: shape [8]"),
     ("edge_float", {"edge_index": ("f", (2, 2), [0, 0.5, 1, 1])}, "edge_index"),
     ("features_nan", {"x": ("f", (4, 2), [1, 0, 0, NAN, 1, 1, 0, 0])}, "x: row 1, column 1 is nan"),
