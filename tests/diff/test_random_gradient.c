@@ -4,4 +4,4 @@
 /* Random losses with their gradients and updates: evaluators and compiled code agree. */
 #include "support/random_diff.h"
 
-int main(void) { return random_diff("random gradients", &(random_gir_options){.backward = true}, 2000); }
+int main(void) { return random_diff("random gradients", &(random_gir_options){.backward = true}, 900); }

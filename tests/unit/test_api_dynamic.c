@@ -34,7 +34,7 @@ static void give(void *user, void *p)
 /* Ten thousand shapes through one executable that three threads share, each with a run of its own: one compilation, no more
  * memory at the end than after the first hundred; of two hundred of them what a program gives that has the sizes in it: the
  * same bits.  A tenth of them under AddressSanitizer. */
-enum { SHAPES = GN_UNDER_ASAN ? 1000 : 10000, EARLY = 101, EACH = 50, MOST = 120, CALLERS = 3 };
+enum { SHAPES = GN_UNDER_ASAN ? 400 : 10000, EARLY = 101, EACH = 50, MOST = 120, CALLERS = 3 };
 
 typedef struct caller {
     pthread_t thread;

@@ -2,6 +2,7 @@
  * lengths, and in vector loops whose length is known when they run. */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
+#include "base/sanitized.h"
 #include "base/squares.h"
 #include "codegen_test.h"
 
@@ -150,6 +151,7 @@ START_TEST(op_written_out)
     static const int lengths[] = {1, 3, 7, 16, 45};
     const char *text[5];
     check_options o[5];
+    if (GN_UNDER_ASAN && _i % 3) return; /* each compiles */
     for (int i = 0; i < 5; i++) {
         o[i] = (check_options){.syms = {1}, .limit = 100, .tolerance = cases[_i].tolerance, .seed = (uint32_t)i};
         text[i] = elementwise(&cases[_i], with_number("#", lengths[i]), "vector");
