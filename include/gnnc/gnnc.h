@@ -135,10 +135,9 @@ typedef struct gnnc_context_options {
      * results come back when they are asked for, weights when they are saved or looked at.  Data is still given on the CPU.
      * Functions of such a context may be called by several threads as always, but what computes does so one at a time.  Calls that
      * compute may return before it is done: what goes wrong there is the status of a later call that waits.
-     *   GNNC_ERROR_USAGE: there is no such device; GNNC_ERROR_BACKEND: there is no driver (what was looked for, and
-     *   where), it is too
-     * old, or the device is.  Later, of whatever compiles or computes: GNNC_ERROR_BACKEND: there is no NVRTC, or the device was
-     * lost (a fault there ends it for the process: free everything); GNNC_ERROR_MEMORY: what takes how much of the device's
+     *   GNNC_ERROR_USAGE: there is no such device; GNNC_ERROR_BACKEND: there is no driver (what was looked for, and where), it
+     * is too old, or the device is.  Later, of whatever compiles or computes: GNNC_ERROR_BACKEND: there is no NVRTC, or the
+     * device was lost (a fault there ends it for the process: free everything); GNNC_ERROR_MEMORY: what takes how much of the device's
      * memory, and how much is free.  A training step that failed on a device leaves the state as it happens to be. */
     const char *device;
 } gnnc_context_options;
