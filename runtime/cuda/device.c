@@ -25,7 +25,9 @@ struct gn_cuda_device {
     void *mark[2];
     stage stage[STAGES];
     int next_stage;
-    int lost; /* the result that ended it; 0: none */
+    int lost;            /* the result that ended it; 0: none */
+    void **node;         /* [nodes] of what is being recorded; NULL: nothing is, or they are not known */
+    int64_t nodes, room; /* of which that many are there, and fit */
 };
 
 struct gn_cuda_module {
@@ -168,13 +170,38 @@ void gn_cuda_device_close(gn_cuda_device *d)
         (void)c->cuCtxPopCurrent_v2(&context);
     }
     if (d->context) (void)c->cuDevicePrimaryCtxRelease_v2(d->info.ordinal);
+    gn_block_free(d->node);
     gn_block_free(d);
 }
 
 const gn_cuda_info *gn_cuda_device_about(const gn_cuda_device *d) { return &d->info; }
 
+/* What is recorded has nodes that are not known. */
+static void lose_nodes(gn_cuda_device *d)
+{
+    gn_block_free(d->node);
+    d->node = NULL;
+}
+
+/* The stream has recorded something: its node is what the next one would wait for.  A driver that does not tell is no error: the
+ * graph cannot be set node by node then. */
+static int note_node(gn_cuda_device *d)
+{
+    int status = 0;
+    void *const *last = NULL;
+    size_t n = 0;
+    if (!d->node) return GN_CUDA_OK;
+    int result = d->driver->cuStreamGetCaptureInfo_v2(d->stream, &status, NULL, NULL, &last, &n);
+    if (!result && status == GN_CUDA_CAPTURE_ACTIVE && n == 1 && d->nodes < d->room)
+        d->node[d->nodes++] = last[0];
+    else
+        lose_nodes(d);
+    return is_fatal(result) ? result : GN_CUDA_OK;
+}
+
 gn_status *gn_cuda_device_enter(gn_cuda_device *d, void **stream)
 {
+    lose_nodes(d); /* what a library records is not known */
     *stream = d->stream;
     return enter(d);
 }
@@ -286,7 +313,8 @@ gn_status *gn_cuda_copy(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from,
 {
     if (bytes == 0 || to == from) return NULL;
     GN_TRY(enter(d));
-    return leave(d, d->driver->cuMemcpyDtoDAsync_v2(to, from, (size_t)bytes, d->stream), "copying on the device");
+    int result = d->driver->cuMemcpyDtoDAsync_v2(to, from, (size_t)bytes, d->stream);
+    return leave(d, result ? result : note_node(d), "copying on the device");
 }
 
 gn_status *gn_cuda_wait(gn_cuda_device *d)
@@ -342,7 +370,7 @@ gn_status *gn_cuda_launch(gn_cuda_device *d, void *function, int64_t blocks, int
     GN_TRY(enter(d));
     int result = d->driver->cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, d->stream,
                                            arguments, NULL);
-    return leave(d, result, "launching a kernel");
+    return leave(d, result ? result : note_node(d), "launching a kernel");
 }
 
 gn_status *gn_cuda_resident(gn_cuda_device *d, void *function, int threads, int64_t *blocks)
@@ -363,6 +391,7 @@ gn_status *gn_cuda_launch_together(gn_cuda_device *d, void *function, int64_t bl
     if (blocks < 1 || blocks > INT_MAX || threads < 1)
         GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, threads);
     GN_TRY(enter(d));
+    lose_nodes(d); /* what is cooperative is not set */
     int result = d->driver->cuLaunchCooperativeKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
                                                       d->stream, arguments);
     return leave(d, result, "launching a program");
@@ -372,26 +401,58 @@ gn_status *gn_cuda_launch_together(gn_cuda_device *d, void *function, int64_t bl
 
 struct gn_cuda_graph {
     gn_cuda_device *device;
-    void *exec;
+    void *exec, *recorded; /* recorded: what exec was made of, whose nodes are the names of exec's */
+    void **node;           /* [nodes]; NULL: they cannot be set */
+    int64_t nodes;
 };
 
-gn_status *gn_cuda_record_begin(gn_cuda_device *d)
+/* With the context current. */
+static void unmake(gn_cuda_graph *g)
 {
-    GN_TRY(enter(d));
-    return leave(d, d->driver->cuStreamBeginCapture_v2(d->stream, GN_CUDA_CAPTURE_THREAD_LOCAL), "recording a graph");
+    const gn_cuda_driver *c = g->device->driver;
+    if (g->exec) (void)c->cuGraphExecDestroy(g->exec);
+    if (g->recorded) (void)c->cuGraphDestroy(g->recorded);
+    gn_block_free(g->node);
+    *g = (gn_cuda_graph){.device = g->device};
 }
 
-static int instantiate(gn_cuda_device *d, void *recorded, gn_cuda_graph *g)
+gn_status *gn_cuda_record_begin(gn_cuda_device *d, int64_t nodes)
+{
+    void *block;
+    GN_TRY(gn_block_new(nodes, sizeof *d->node, "nodes of a graph", &block));
+    gn_status *s = enter(d);
+    if (!s) {
+        int result = d->driver->cuStreamBeginCapture_v2(d->stream, GN_CUDA_CAPTURE_THREAD_LOCAL);
+        s = leave(d, result, "recording a graph");
+    }
+    if (s) {
+        gn_block_free(block);
+        return s;
+    }
+    d->node = block;
+    d->nodes = 0;
+    d->room = nodes;
+    return NULL;
+}
+
+/* What was recorded is taken over where the graph is made of it; where one is updated by it the nodes stay those of what it
+ * was made of. */
+static int instantiate(gn_cuda_device *d, void **recorded, gn_cuda_graph *g)
 {
     const gn_cuda_driver *c = d->driver;
     gn_cuda_update_info info = {0}; /* which node could not be updated: the driver wants room for it */
     if (g->exec) {
-        int result = c->cuGraphExecUpdate_v2(g->exec, recorded, &info);
+        int result = c->cuGraphExecUpdate_v2(g->exec, *recorded, &info);
         if (result != GN_CUDA_GRAPH_UPDATE_FAILURE) return result;
-        (void)c->cuGraphExecDestroy(g->exec);
-        g->exec = NULL;
+        unmake(g);
     }
-    return c->cuGraphInstantiateWithFlags(&g->exec, recorded, 0);
+    int result = c->cuGraphInstantiateWithFlags(&g->exec, *recorded, 0);
+    if (result) return result;
+    g->recorded = *recorded;
+    g->node = d->node;
+    g->nodes = d->nodes;
+    *recorded = d->node = NULL;
+    return GN_CUDA_OK;
 }
 
 gn_status *gn_cuda_record_end(gn_cuda_device *d, gn_status *failed, gn_cuda_graph **graph)
@@ -410,8 +471,9 @@ gn_status *gn_cuda_record_end(gn_cuda_device *d, gn_status *failed, gn_cuda_grap
         g = block;
         if (g) g->device = d;
     }
-    if (!s && !result) result = instantiate(d, recorded, g);
+    if (!s && !result) result = instantiate(d, &recorded, g);
     if (recorded) (void)d->driver->cuGraphDestroy(recorded);
+    lose_nodes(d);
     e = leave(d, s ? GN_CUDA_OK : result, "recording a graph");
     if (s)
         gn_status_free(e);
@@ -432,15 +494,63 @@ gn_status *gn_cuda_graph_run(gn_cuda_graph *g)
     return leave(d, d->driver->cuGraphLaunch(g->exec, d->stream), "launching a graph");
 }
 
+bool gn_cuda_graph_has_nodes(const gn_cuda_graph *g, int64_t n) { return g->node && g->nodes == n; }
+
+static gn_status *end_set(gn_cuda_graph *g, int result)
+{
+    if (result) {
+        gn_block_free(g->node);
+        g->node = NULL;
+    }
+    return leave(g->device, result, "setting a node of a graph");
+}
+
+gn_status *gn_cuda_graph_set_launch(gn_cuda_graph *g, int64_t node, void *function, int64_t blocks, int threads,
+                                    void **arguments)
+{
+    if (blocks < 1 || blocks > INT_MAX || threads < 1)
+        GN_FAIL(GN_ERR_INTERNAL, "a launch of %lld blocks of %d threads", (long long)blocks, threads);
+    GN_TRY(enter(g->device));
+    gn_cuda_kernel_params p = {.function = function,
+                               .grid_x = (unsigned)blocks,
+                               .grid_y = 1,
+                               .grid_z = 1,
+                               .block_x = (unsigned)threads,
+                               .block_y = 1,
+                               .block_z = 1,
+                               .arguments = arguments};
+    return end_set(g, g->device->driver->cuGraphExecKernelNodeSetParams_v2(g->exec, g->node[node], &p));
+}
+
+gn_status *gn_cuda_graph_set_copy(gn_cuda_graph *g, int64_t node, gn_device_ptr to, gn_device_ptr from, int64_t bytes)
+{
+    size_t n = (size_t)bytes;
+    gn_cuda_device *d = g->device;
+    GN_TRY(enter(d));
+    gn_cuda_copy_params p = {.from_type = GN_CUDA_MEMORY_DEVICE,
+                             .from = from,
+                             .from_pitch = n,
+                             .from_height = 1,
+                             .to_type = GN_CUDA_MEMORY_DEVICE,
+                             .to = to,
+                             .to_pitch = n,
+                             .to_height = 1,
+                             .width = n,
+                             .height = 1,
+                             .depth = 1};
+    return end_set(g, d->driver->cuGraphExecMemcpyNodeSetParams(g->exec, g->node[node], &p, d->context));
+}
+
 void gn_cuda_graph_free(gn_cuda_graph *g)
 {
     void *context;
     if (!g) return;
     const gn_cuda_driver *c = g->device->driver;
     if (g->exec && !c->cuCtxPushCurrent_v2(g->device->context)) {
-        (void)c->cuGraphExecDestroy(g->exec);
+        unmake(g);
         (void)c->cuCtxPopCurrent_v2(&context);
     }
+    gn_block_free(g->node);
     gn_block_free(g);
 }
 

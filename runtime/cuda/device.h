@@ -72,13 +72,23 @@ GN_NODISCARD gn_status *gn_cuda_launch_together(gn_cuda_device *d, void *functio
 
 typedef struct gn_cuda_graph gn_cuda_graph;
 
-/* What is put on the stream between begin and end is recorded and not run.  *graph NULL: a new one is made; else it is
- * updated in place where only addresses and sizes of launches differ, and made anew where more does.  A failure in between is
- * handed to end (`failed`), which ends the recording and returns it. */
-GN_NODISCARD gn_status *gn_cuda_record_begin(gn_cuda_device *d);
+/* What is put on the stream between begin and end is recorded and not run.  `nodes`: how many launches and copies that will be,
+ * if they shall be set one by one later; what is more, or comes from a library, cannot be.  *graph NULL: a new one is made; else
+ * it is updated in place where only addresses and sizes of launches differ, and made anew where more does.  A failure in between
+ * is handed to end (`failed`), which ends the recording and returns it. */
+GN_NODISCARD gn_status *gn_cuda_record_begin(gn_cuda_device *d, int64_t nodes);
 GN_NODISCARD gn_status *gn_cuda_record_end(gn_cuda_device *d, gn_status *failed, gn_cuda_graph **graph);
 GN_NODISCARD gn_status *gn_cuda_graph_run(gn_cuda_graph *g);
 void gn_cuda_graph_free(gn_cuda_graph *g); /* NULL is fine */
+
+/* Nodes, which are launches and copies in the order in which they were recorded, set to other values for the graph's next
+ * runs, and nothing is recorded.  A launch stays one of the same function.  Where that fails the graph does what nobody knows
+ * until it is recorded again, and from then on its nodes are none that can be set. */
+bool gn_cuda_graph_has_nodes(const gn_cuda_graph *g, int64_t n); /* just n, which can be set */
+GN_NODISCARD gn_status *gn_cuda_graph_set_launch(gn_cuda_graph *g, int64_t node, void *function, int64_t blocks,
+                                                 int threads, void **arguments);
+GN_NODISCARD gn_status *gn_cuda_graph_set_copy(gn_cuda_graph *g, int64_t node, gn_device_ptr to, gn_device_ptr from,
+                                               int64_t bytes);
 
 /* Time -------------------------------------------------------------------------------------------------------------- */
 

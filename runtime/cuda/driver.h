@@ -19,6 +19,31 @@ typedef struct gn_cuda_update_info {
     void *node, *from;
 } gn_cuda_update_info;
 
+/* CUDA_KERNEL_NODE_PARAMS_v2: a launch, as a node of a graph. */
+typedef struct gn_cuda_kernel_params {
+    void *function;
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+    void **arguments, **extra;
+    void *kernel, *context; /* in place of a function */
+} gn_cuda_kernel_params;
+
+/* CUDA_MEMCPY3D_v2: a copy, as a node of a graph. */
+typedef struct gn_cuda_copy_params {
+    size_t from_x, from_y, from_z, from_level;
+    int from_type;
+    const void *from_host;
+    gn_device_ptr from;
+    void *from_array, *reserved0;
+    size_t from_pitch, from_height;
+    size_t to_x, to_y, to_z, to_level;
+    int to_type;
+    void *to_host;
+    gn_device_ptr to;
+    void *to_array, *reserved1;
+    size_t to_pitch, to_height;
+    size_t width, height, depth; /* width: bytes */
+} gn_cuda_copy_params;
+
 /* X(name, arguments): every function that is called; a driver that lacks one is refused. */
 #define GN_CUDA_DRIVER(X)                                                                                              \
     X(cuInit, (unsigned flags))                                                                                        \
@@ -46,9 +71,13 @@ typedef struct gn_cuda_update_info {
     X(cuStreamDestroy_v2, (void *stream))                                                                              \
     X(cuStreamSynchronize, (void *stream))                                                                             \
     X(cuStreamBeginCapture_v2, (void *stream, int mode))                                                               \
+    X(cuStreamGetCaptureInfo_v2,                                                                                       \
+      (void *stream, int *status, uint64_t *id, void **graph, void *const **last, size_t *n))                          \
     X(cuStreamEndCapture, (void *stream, void **graph))                                                                \
     X(cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags))                               \
     X(cuGraphExecUpdate_v2, (void *exec, void *graph, gn_cuda_update_info *info))                                      \
+    X(cuGraphExecKernelNodeSetParams_v2, (void *exec, void *node, const gn_cuda_kernel_params *p))                     \
+    X(cuGraphExecMemcpyNodeSetParams, (void *exec, void *node, const gn_cuda_copy_params *p, void *context))           \
     X(cuGraphLaunch, (void *exec, void *stream))                                                                       \
     X(cuGraphDestroy, (void *graph))                                                                                   \
     X(cuGraphExecDestroy, (void *exec))                                                                                \
@@ -100,7 +129,9 @@ typedef struct gn_cuda_update_info {
     X(ATTRIBUTE_COOPERATIVE, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 95)                                               \
     X(STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING, 1)                                                                  \
     X(EVENT_NO_TIMING, CU_EVENT_DISABLE_TIMING, 2)                                                                     \
-    X(CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)
+    X(CAPTURE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, 1)                                                    \
+    X(CAPTURE_ACTIVE, CU_STREAM_CAPTURE_STATUS_ACTIVE, 1)                                                              \
+    X(MEMORY_DEVICE, CU_MEMORYTYPE_DEVICE, 2)
 enum {
 #define X(ours, nvidia, value) GN_CUDA_##ours = (value),
     GN_CUDA_CONSTANTS(X)

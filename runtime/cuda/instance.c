@@ -27,11 +27,10 @@ struct gn_cuda_instance {
     int *number;              /* [n_slots] gn_artifact_used */
     uint64_t *turn;           /* [n_launches] of the whole's values */
     int moved;                /* the arena's, when addresses were resolved */
-    bool replay, stale;       /* stale: the recorded graph has other addresses */
+    bool replay, stale;       /* stale: the graph has other addresses */
     gn_cuda_choice *choice;   /* [n_launches] which are the library's; NULL: none may be */
     bool ran;                 /* with these choices */
-    gn_cuda_graph *graph;
-    gn_cuda_work *work; /* what the graph does, unless it is stale */
+    gn_cuda_work *work;       /* the recorded graph, and what it does; NULL: there is none */
 };
 
 static int64_t bytes_of(const gn_instance *h, int slot)
@@ -287,6 +286,14 @@ static bool by_library(const gn_cuda_instance *in, int k)
     return in->choice && in->choice[k].product && !in->choice[k].pending && in->choice[k].verdict.library;
 }
 
+/* Does launch k put anything on the stream? */
+static bool does_anything(const gn_cuda_instance *in, int k)
+{
+    const ready *r = &in->ready[k];
+    if (in->host->artifact->launches[k].kind != GN_LAUNCH_COPY) return r->blocks > 0;
+    return in->host->ready[k].sym[0] > 0 && r->value[0] != r->value[1];
+}
+
 /* What a graph of the launches as they are now does. */
 static gn_status *describe_work(const gn_cuda_instance *in, gn_cuda_work **out)
 {
@@ -300,7 +307,7 @@ static gn_status *describe_work(const gn_cuda_instance *in, gn_cuda_work **out)
         const ready *r = &in->ready[k];
         bool copies = l->kind == GN_LAUNCH_COPY;
         int64_t bytes = copies ? in->host->ready[k].sym[0] : 0;
-        if (copies ? bytes == 0 || r->value[0] == r->value[1] : r->blocks == 0) continue;
+        if (!does_anything(in, k)) continue;
         int n = copies ? 2 : l->n_buf + l->n_sym;
         uint64_t *to = w->word + w->n;
         to[0] = copies ? 0 : (uint64_t)(uintptr_t)in->code->kernels[l->kernel].function;
@@ -317,21 +324,10 @@ static gn_status *describe_work(const gn_cuda_instance *in, gn_cuda_work **out)
     return NULL;
 }
 
-static void keep_graph(gn_cuda_instance *in)
-{
-    if (in->graph && !in->stale) {
-        in->work->graph = in->graph;
-        gn_cuda_keep_put(&in->memory->keep, in->work);
-    } else {
-        gn_cuda_graph_free(in->graph);
-        gn_block_free(in->work);
-    }
-}
-
 void gn_cuda_instance_free(gn_cuda_instance *in)
 {
     if (!in) return;
-    keep_graph(in);
+    if (in->work) gn_cuda_keep_put(&in->memory->keep, in->work);
     release_all(in, in->held);
     for (int k = 0; in->choice && k < in->host->artifact->n_launches; k++) gn_cuda_choice_end(&in->choice[k]);
     gn_block_free(in->choice);
@@ -420,27 +416,64 @@ static gn_status *launch_phase(gn_cuda_instance *in, int k)
     return s;
 }
 
-static gn_status *record(gn_cuda_instance *in)
+static gn_status *set_node(gn_cuda_instance *in, gn_cuda_graph *g, int64_t node, int k)
 {
-    GN_TRY(gn_cuda_record_begin(in->memory->device));
-    gn_status *s = gn_cuda_record_end(in->memory->device, run_launches(in), &in->graph);
-    in->stale = s != NULL;
-    if (!s) return NULL;
-    gn_cuda_graph_free(in->graph);
-    in->graph = NULL;
-    return s;
+    const gn_launch *l = &in->host->artifact->launches[k];
+    const ready *r = &in->ready[k];
+    if (l->kind == GN_LAUNCH_COPY)
+        return gn_cuda_graph_set_copy(g, node, r->value[0], r->value[1], in->host->ready[k].sym[0]);
+    const gn_cuda_code *c = &in->code->kernels[l->kernel];
+    return gn_cuda_graph_set_launch(g, node, c->function, r->blocks, c->threads, r->argument);
 }
 
-/* One that was kept of an instance like this, or recorded; what was recorded before is updated. */
+/* A graph that does what `was` says does what `now` says: each node that differs is set.  False: that cannot be, or failed, and
+ * the graph has to be recorded. */
+static bool set_nodes(gn_cuda_instance *in, const gn_cuda_work *was, const gn_cuda_work *now)
+{
+    int64_t node = 0;
+    const uint64_t *a = was->word, *b = now->word;
+    gn_cuda_likeness like = gn_cuda_work_compare(was, now);
+    if (like == GN_CUDA_SAME_VALUES) return true;
+    if (like == GN_CUDA_OTHER_WORK || !gn_cuda_graph_has_nodes(was->graph, now->nodes)) return false;
+    for (int k = 0; k < in->host->artifact->n_launches; k++) {
+        if (!does_anything(in, k)) continue;
+        int64_t words = 3 + (int64_t)b[2];
+        gn_status *s = NULL;
+        if (memcmp(a, b, (size_t)words * sizeof *a) != 0) s = set_node(in, was->graph, node, k);
+        if (s) { /* if the device is lost, recording says so */
+            gn_status_free(s);
+            return false;
+        }
+        a += words;
+        b += words;
+        node++;
+    }
+    return true;
+}
+
+static gn_status *record(gn_cuda_instance *in, gn_cuda_work *now)
+{
+    GN_TRY(gn_cuda_record_begin(in->memory->device, now->nodes));
+    return gn_cuda_record_end(in->memory->device, run_launches(in), &now->graph);
+}
+
+/* The instance's own graph, or one that was kept of an instance like this, set node by node to what launches do now; where that
+ * cannot be they are recorded, and the graph is updated by that or made. */
 static gn_status *find_graph(gn_cuda_instance *in)
 {
-    bool same = false;
-    gn_block_free(in->work);
+    gn_cuda_work *now, *was;
+    GN_TRY(describe_work(in, &now));
+    was = in->work ? in->work : gn_cuda_keep_take(&in->memory->keep, now);
+    in->work = now;
+    if (was) now->graph = was->graph;
+    gn_status *s = was && set_nodes(in, was, now) ? NULL : record(in, now);
+    gn_block_free(was);
+    in->stale = s != NULL;
+    if (!s) return NULL;
+    gn_cuda_graph_free(now->graph);
+    gn_block_free(now);
     in->work = NULL;
-    GN_TRY(describe_work(in, &in->work));
-    if (!in->graph) in->graph = gn_cuda_keep_take(&in->memory->keep, in->work, &same);
-    in->stale = !same;
-    return same ? NULL : record(in);
+    return s;
 }
 
 void gn_cuda_instance_replay(gn_cuda_instance *in, bool replay) { in->replay = replay; }
@@ -450,8 +483,8 @@ gn_status *gn_cuda_instance_run(gn_cuda_instance *in)
     if (in->moved != in->memory->moved) GN_TRY(find_addresses(in));
     if (in->code->whole) return launch_whole(in);
     if (!in->replay || (in->choice && !in->ran)) return run_launches(in);
-    if (!in->graph || in->stale) GN_TRY(find_graph(in));
-    return gn_cuda_graph_run(in->graph);
+    if (!in->work || in->stale) GN_TRY(find_graph(in));
+    return gn_cuda_graph_run(in->work->graph);
 }
 
 gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns)

@@ -59,31 +59,31 @@ void gn_cuda_keep_put(gn_cuda_keep *k, gn_cuda_work *w)
     gn_cuda_keep_limit(k, k->most);
 }
 
-/* Do both launch the same functions with as many blocks? */
-static bool alike(const gn_cuda_work *a, const gn_cuda_work *b)
+gn_cuda_likeness gn_cuda_work_compare(const gn_cuda_work *a, const gn_cuda_work *b)
 {
-    if (a->n != b->n || a->nodes != b->nodes) return false;
-    for (int64_t at = 0; at < a->n; at += 3 + (int64_t)a->word[at + 2])
-        if (memcmp(a->word + at, b->word + at, 3 * sizeof *a->word) != 0) return false;
-    return true;
+    bool blocks = true;
+    if (a->n != b->n || a->nodes != b->nodes) return GN_CUDA_OTHER_WORK;
+    if (memcmp(a->word, b->word, (size_t)a->n * sizeof *a->word) == 0) return GN_CUDA_SAME_VALUES;
+    for (int64_t at = 0; at < a->n; at += 3 + (int64_t)a->word[at + 2]) {
+        if (a->word[at] != b->word[at] || a->word[at + 2] != b->word[at + 2]) return GN_CUDA_OTHER_WORK;
+        blocks = blocks && a->word[at + 1] == b->word[at + 1];
+    }
+    return blocks ? GN_CUDA_SAME_BLOCKS : GN_CUDA_SAME_FUNCTIONS;
 }
 
-static bool equal(const gn_cuda_work *a, const gn_cuda_work *b)
-{
-    return a->n == b->n && memcmp(a->word, b->word, (size_t)a->n * sizeof *a->word) == 0;
-}
-
-gn_cuda_graph *gn_cuda_keep_take(gn_cuda_keep *k, const gn_cuda_work *w, bool *same)
+gn_cuda_work *gn_cuda_keep_take(gn_cuda_keep *k, const gn_cuda_work *w)
 {
     gn_cuda_work **found = NULL;
-    *same = false;
-    for (gn_cuda_work **p = &k->first; *p && !*same; p = &(*p)->next) {
-        *same = equal(*p, w);
-        if (*same || (!found && alike(*p, w))) found = p;
+    gn_cuda_likeness best = GN_CUDA_OTHER_WORK;
+    int sizes = 0;
+    for (gn_cuda_work **p = &k->first; *p; p = &(*p)->next) {
+        gn_cuda_likeness like = gn_cuda_work_compare(*p, w);
+        bool older = found && like == GN_CUDA_SAME_FUNCTIONS && like == best && (*p)->used < (*found)->used;
+        sizes += like == GN_CUDA_SAME_FUNCTIONS;
+        if (like <= best && !older) continue;
+        best = like;
+        found = p;
     }
-    if (!found) return NULL;
-    gn_cuda_work *one = leave(k, found);
-    gn_cuda_graph *g = one->graph;
-    gn_block_free(one);
-    return g;
+    if (best == GN_CUDA_SAME_FUNCTIONS && sizes < GN_CUDA_KEEP_SIZES) return NULL;
+    return found ? leave(k, found) : NULL;
 }

@@ -75,9 +75,9 @@ ROOMS = (
     ("src/codegen/", (
         ("test_codegen_ops", {}), ("test_codegen_loops", {"CK_FORK": "yes"}), ("test_codegen_math", {}), ("test_codegen_loader", {}),
         *QUICK, *LONG), True),
-    ("runtime/cuda/keep", (("test_cuda_instance", {}),), False),
-    ("runtime/cuda/instance", (("test_cuda_instance", {}), case("test_cuda_session", "trains"), case("test_cuda_session", "errors")), False),
-    ("runtime/cuda/", (("test_cuda_device", {}), case("test_cuda_session", "trains")), False),
+    ("runtime/cuda/keep", (("test_cuda_graphs", {}),), False),
+    ("runtime/cuda/instance", (("test_cuda_instance", {}), ("test_cuda_graphs", {}), case("test_cuda_session", "trains"), case("test_cuda_session", "errors")), False),
+    ("runtime/cuda/", (("test_cuda_device", {}), ("test_cuda_graphs", {}), case("test_cuda_session", "trains")), False),
     ("runtime/pace", (("test_runtime_pace", {}),), True),
     ("runtime/depend", (("test_runtime_region", {}), ("test_cuda_instance", {})), True),
     ("runtime/region", (("test_runtime_region", {}),), True),

@@ -240,7 +240,8 @@ API(cuModuleUnload, void *module)
     fake_object *m = fake_find(module, MODULE, "a module that is none"), *next;
     if (!m) return INVALID_HANDLE;
     for (fake_object *o = fake.objects; o; o = o->next)
-        if (o->kind == EXEC && launches(o, m)) fake_note("a module unloaded whose kernels a graph launches");
+        if ((o->kind == EXEC || (o->kind == GRAPH && !o->recording)) && launches(o, m))
+            fake_note("a module unloaded whose kernels a graph launches");
     for (fake_object *o = fake.objects; o; o = next) {
         next = o->next;
         if (o->kind == FUNCTION && o->module == m) fake_drop(o);

@@ -4,7 +4,8 @@
 
 /* The `nth` call from now of `function` (NULL: of any but cuCtxPushCurrent_v2) gives `result`; 0 for nth: none does. */
 typedef void fake_fail_fn(const char *function, int nth, int result);
-typedef int fake_calls_fn(const char *function); /* since the last fake_fail; NULL: of all */
+typedef int fake_fails_fn(void);                 /* is a call that was ordered to fail still to come? */
+typedef int fake_calls_fn(const char *function); /* since this was asked of it last; NULL: of all, since fake_fail */
 typedef int fake_alive_fn(void);                 /* allocations, streams, events, modules, graphs, contexts held */
 typedef const char *fake_fault_fn(void);         /* what the driver was misused for first; NULL: nothing */
 typedef void fake_devices_fn(int n, unsigned long long bytes); /* how many there are, and the memory of each */

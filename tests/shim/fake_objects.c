@@ -9,8 +9,19 @@ fake_state fake = {.devices = 1, .total = (size_t)1 << 30, .cooperative = 1};
 static char fault[256];
 static const char *fail_function;
 static int fail_nth, fail_result, calls;
-static const char *counted;
-static int counted_calls;
+static struct {
+    const char *function;
+    int n; /* since that was asked */
+} count[64];
+
+static int *count_of(const char *function)
+{
+    for (int k = 0; k < (int)(sizeof count / sizeof *count); k++) {
+        if (!count[k].function) count[k].function = function;
+        if (!strcmp(count[k].function, function)) return &count[k].n;
+    }
+    abort();
+}
 
 void fake_note(const char *what)
 {
@@ -69,13 +80,15 @@ EXPORT void fake_fail(const char *function, int nth, int result)
     calls = 0;
 }
 
+EXPORT int fake_fails(void);
+EXPORT int fake_fails(void) { return fail_nth > 0; }
+
 EXPORT int fake_calls(const char *function);
 EXPORT int fake_calls(const char *function)
 {
     if (!function) return calls;
-    int n = counted && !strcmp(counted, function) ? counted_calls : 0;
-    counted = function;
-    counted_calls = 0;
+    int n = *count_of(function);
+    *count_of(function) = 0;
     return n;
 }
 
@@ -124,7 +137,7 @@ EXPORT void fake_misuse(const char *what) { fake_note(what); }
 int fake_ordered(const char *function)
 {
     calls++;
-    if (counted && !strcmp(counted, function)) counted_calls++;
+    ++*count_of(function);
     /* What cannot enter the context cannot free what it holds: that call fails where it is named alone. */
     bool meant = fail_function ? !strcmp(fail_function, function) : strcmp(function, "cuCtxPushCurrent_v2") != 0;
     if (fail_nth && meant && --fail_nth == 0) return fail_result;

@@ -36,9 +36,9 @@ typedef struct fake_object {
     struct fake_object *next;
     void *at; /* MEMORY, PINNED: the bytes */
     size_t bytes;
-    fake_node *nodes; /* GRAPH, EXEC */
+    fake_node *nodes; /* GRAPH, EXEC, whose nodes have the names of those of the graph that it was made of */
     int n;
-    bool recording;  /* STREAM */
+    bool recording;  /* STREAM, GRAPH: which is what it records */
     double at_clock; /* EVENT */
     struct fake_object *graph;
     struct fake_object *module; /* FUNCTION */
@@ -48,6 +48,7 @@ typedef struct fake_object {
 
 struct fake_node { /* of a graph */
     enum { COPY, LAUNCH, CALL } what;
+    void *name;                      /* of no other node, ever */
     int (*call)(const void *values); /* of another library */
     void *to;
     const void *from;

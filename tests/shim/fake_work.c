@@ -1,6 +1,8 @@
 /* The fake driver's streams, events and graphs, and what is put on them. */
 #include "fake_objects.h"
 
+#include "runtime/cuda/driver.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +27,11 @@ static int put(void *stream, const fake_node *w)
     fake_object *s = fake_find(stream, STREAM, "work on a stream that is none");
     if (!s) return INVALID_HANDLE;
     if (!s->recording) return run(w);
+    static uintptr_t names;
     fake_object *g = s->graph;
     g->nodes = realloc(g->nodes, (size_t)(g->n + 1) * sizeof *g->nodes);
-    g->nodes[g->n++] = *w;
+    g->nodes[g->n] = *w;
+    g->nodes[g->n++].name = (void *)++names;
     return OK;
 }
 
@@ -154,18 +158,28 @@ API(cuEventElapsedTime, float *ms, void *begin, void *end)
     return OK;
 }
 
-static int launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
-                  void **arguments, int together)
+static int launch_node(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void **arguments,
+                       fake_node *w)
 {
     fake_object *f = fake_find(function, FUNCTION, "a function that is none");
     if (!f) return INVALID_HANDLE;
     if (!grid[0] || !block[0] || block[0] > 1024 || grid[1] != 1 || grid[2] != 1 || block[1] != 1 || block[2] != 1 ||
         shared)
         return INVALID_VALUE;
-    fake_node w = {.what = LAUNCH, .function = f, .blocks = grid[0], .threads = block[0], .together = together};
-    w.n = f->image.arguments(f->image.code, f->kernel);
-    if (w.n < 0 || w.n > (int)(sizeof w.value / sizeof *w.value)) return INVALID_VALUE;
-    for (int k = 0; k < w.n; k++) memcpy(&w.value[k], arguments[k], sizeof w.value[k]);
+    *w = (fake_node){.what = LAUNCH, .function = f, .blocks = grid[0], .threads = block[0]};
+    w->n = f->image.arguments(f->image.code, f->kernel);
+    if (w->n < 0 || w->n > (int)(sizeof w->value / sizeof *w->value)) return INVALID_VALUE;
+    for (int k = 0; k < w->n; k++) memcpy(&w->value[k], arguments[k], sizeof w->value[k]);
+    return OK;
+}
+
+static int launch(void *function, const unsigned *grid, const unsigned *block, unsigned shared, void *stream,
+                  void **arguments, int together)
+{
+    fake_node w;
+    int result = launch_node(function, grid, block, shared, arguments, &w);
+    if (result) return result;
+    w.together = together;
     return put(stream, &w);
 }
 
@@ -199,6 +213,22 @@ API(cuStreamBeginCapture_v2, void *stream, int mode)
     if (!s || s->recording) return INVALID_VALUE;
     s->recording = true;
     s->graph = fake_make(GRAPH);
+    s->graph->recording = true;
+    return OK;
+}
+
+API(cuStreamGetCaptureInfo_v2, void *stream, int *status, uint64_t *id, void **graph, void *const **last, size_t *n)
+{
+    static void *name;
+    ENTER();
+    IN_CONTEXT();
+    fake_object *s = fake_find(stream, STREAM, "a stream that is none");
+    if (!s || id || graph) return INVALID_VALUE;
+    *status = s->recording;
+    if (!s->recording) return OK; /* and nothing else is valid */
+    *n = s->graph->n > 0;
+    name = *n ? s->graph->nodes[s->graph->n - 1].name : NULL;
+    *last = &name;
     return OK;
 }
 
@@ -208,13 +238,75 @@ API(cuStreamEndCapture, void *stream, void **graph)
     fake_object *s = fake_find(stream, STREAM, "a stream that is none");
     *graph = NULL;
     if (!s || !s->recording) return INVALID_VALUE;
-    s->recording = false;
+    s->recording = s->graph->recording = false;
     int result = fake_ordered(__func__);
     if (result) { /* an error during the recording: it is thrown away */
         fake_drop(s->graph);
         return result;
     }
     *graph = s->graph;
+    return OK;
+}
+
+static fake_node *find_node(fake_object *o, const void *name)
+{
+    for (int k = 0; k < o->n; k++)
+        if (o->nodes[k].name == name) return &o->nodes[k];
+    return NULL;
+}
+
+/* The node of an executable graph that has the name of a node of the graph that it was made of, which has to be there. */
+static fake_node *node_of(void *exec, void *name, int what)
+{
+    fake_object *e = fake_find(exec, EXEC, "a graph that is none");
+    fake_node *w = e ? find_node(e, name) : NULL;
+    bool there = false;
+    for (fake_object *o = fake.objects; o; o = o->next) there = there || (o->kind == GRAPH && find_node(o, name));
+    if (!w) fake_note("a node of another graph is set");
+    if (!there) fake_note("a node is set of a graph that is gone");
+    if (w && w->what != (unsigned)what) fake_note("a node of another kind is set");
+    return w && there && w->what == (unsigned)what ? w : NULL;
+}
+
+/* Only one that waits for no others, of a function of the module that the node's own is of: nothing here asks for more. */
+API(cuGraphExecKernelNodeSetParams_v2, void *exec, void *node, const gn_cuda_kernel_params *p)
+{
+    const unsigned grid[] = {p->grid_x, p->grid_y, p->grid_z}, block[] = {p->block_x, p->block_y, p->block_z};
+    fake_node now;
+    ENTER();
+    IN_CONTEXT();
+    NOT_WHILE_RECORDING();
+    fake_node *w = node_of(exec, node, LAUNCH);
+    if (!w || w->together || p->extra || p->kernel) return INVALID_VALUE;
+    int result = launch_node(p->function, grid, block, p->shared_bytes, p->arguments, &now);
+    if (result) return result;
+    if (now.function->module != w->function->module) {
+        fake_note("a node gets a function of another module");
+        return INVALID_VALUE;
+    }
+    now.name = node;
+    *w = now;
+    return OK;
+}
+
+API(cuGraphExecMemcpyNodeSetParams, void *exec, void *node, const gn_cuda_copy_params *p, void *context)
+{
+    void *to = (void *)(uintptr_t)p->to;
+    const void *from = (const void *)(uintptr_t)p->from;
+    ENTER();
+    IN_CONTEXT();
+    NOT_WHILE_RECORDING();
+    fake_node *w = node_of(exec, node, COPY);
+    if (!w || context != &fake.contexts) return INVALID_VALUE;
+    if (!p->width || p->height != 1 || p->depth != 1 || p->from_pitch < p->width || p->to_pitch < p->width ||
+        p->from_x || p->from_y || p->from_z || p->to_x || p->to_y || p->to_z || p->from_type != GN_CUDA_MEMORY_DEVICE ||
+        p->to_type != GN_CUDA_MEMORY_DEVICE || p->reserved0 || p->reserved1)
+        return INVALID_VALUE;
+    if (!fake_lies_within(to, p->width) || !fake_lies_within(from, p->width)) {
+        fake_note("a copy outside of what is allocated");
+        return INVALID_VALUE;
+    }
+    *w = (fake_node){.what = COPY, .name = node, .to = to, .from = from, .bytes = p->width};
     return OK;
 }
 
@@ -251,7 +343,11 @@ API(cuGraphExecUpdate_v2, void *exec, void *graph, void *info)
     for (int k = 0; same && k < g->n; k++)
         same = g->nodes[k].what == e->nodes[k].what && g->nodes[k].function == e->nodes[k].function &&
                g->nodes[k].call == e->nodes[k].call;
-    if (same) take_nodes(e, g);
+    for (int k = 0; same && k < g->n; k++) {
+        void *name = e->nodes[k].name; /* stays */
+        e->nodes[k] = g->nodes[k];
+        e->nodes[k].name = name;
+    }
     return same ? OK : GRAPH_UPDATE_FAILURE;
 }
 

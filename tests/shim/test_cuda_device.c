@@ -14,6 +14,7 @@
 static fake_fail_fn *order;
 static fake_alive_fn *alive;
 static fake_calls_fn *calls;
+static fake_fails_fn *fails_yet;
 static fake_fault_fn *fault;
 static fake_devices_fn *set_devices;
 static gn_cuda_driver *driver;
@@ -49,6 +50,7 @@ static void setup(void)
     find("fake_fail", &order);
     find("fake_alive", &alive);
     find("fake_calls", &calls);
+    find("fake_fails", &fails_yet);
     find("fake_fault", &fault);
     find("fake_devices", &set_devices);
     order(NULL, 0, 0);
@@ -213,7 +215,7 @@ static gn_status *work(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int6
 static gn_status *record(gn_cuda_device *d, gn_device_ptr a, gn_device_ptr b, int byte, int64_t n, gn_cuda_graph **g)
 {
     GN_TRY(fill(d, b, byte, n));
-    GN_TRY(gn_cuda_record_begin(d));
+    GN_TRY(gn_cuda_record_begin(d, 2));
     return gn_cuda_record_end(d, work(d, a, b, n), g);
 }
 
@@ -251,16 +253,72 @@ START_TEST(replay)
     holds(d, a, 4, 32);
     holds(d, a + 32, 3, 32);
     succeeds(fill(d, b, 5, 64));
-    succeeds(gn_cuda_record_begin(d)); /* other work: made anew */
+    succeeds(gn_cuda_record_begin(d, 1)); /* other work: made anew */
     succeeds(gn_cuda_record_end(d, gn_cuda_copy(d, a, b, 64), &g));
     has_made(1);
     succeeds(gn_cuda_graph_run(g));
     holds(d, a, 5, 64);
-    succeeds(gn_cuda_record_begin(d)); /* what fails in between is handed on */
+    succeeds(gn_cuda_record_begin(d, 0)); /* what fails in between is handed on */
     fails(gn_cuda_record_end(d, GN_ERROR(GN_ERR_DATA, "in between"), &g), GN_ERR_DATA, "in between");
     succeeds(fill(d, a, 6, 64)); /* nothing records any more */
     holds(d, a, 6, 64);
     gn_cuda_graph_free(g);
+    gn_cuda_free(d, a);
+    gn_cuda_free(d, b);
+    gn_cuda_device_close(d);
+}
+END_TEST
+
+/* A copy is set to others, of the graph as it was made and when another recording has updated it. */
+START_TEST(nodes)
+{
+    gn_cuda_device *d;
+    gn_cuda_graph *g = NULL;
+    gn_device_ptr a, b;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    succeeds(gn_cuda_alloc(d, 64, "a", &a));
+    succeeds(gn_cuda_alloc(d, 64, "b", &b));
+    for (int k = 0; k < 2; k++) {
+        succeeds(fill(d, a, 9, 64));
+        succeeds(record(d, a, b, 3, 32, &g));
+        ck_assert(gn_cuda_graph_has_nodes(g, 2) && !gn_cuda_graph_has_nodes(g, 1) && !gn_cuda_graph_has_nodes(g, 3));
+        succeeds(gn_cuda_graph_set_copy(g, 1, a + 48, b + 8, 16));
+        succeeds(gn_cuda_graph_run(g));
+        holds(d, a, 3, 32);
+        holds(d, a + 32, 9, 16);
+        holds(d, a + 48, 3, 16);
+    }
+    succeeds(gn_cuda_graph_set_copy(g, 0, a + 32, b, 16));
+    succeeds(gn_cuda_graph_run(g));
+    holds(d, a + 32, 3, 16);
+    gn_cuda_graph_free(g);
+    gn_cuda_free(d, a);
+    gn_cuda_free(d, b);
+    gn_cuda_device_close(d);
+}
+END_TEST
+
+/* Nodes are not known where there is no room for them, or a library records. */
+START_TEST(no_nodes)
+{
+    gn_cuda_device *d;
+    gn_device_ptr a, b;
+    void *stream;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    succeeds(gn_cuda_alloc(d, 64, "a", &a));
+    succeeds(gn_cuda_alloc(d, 64, "b", &b));
+    for (int k = 0; k < 3; k++) {
+        gn_cuda_graph *g = NULL;
+        succeeds(gn_cuda_record_begin(d, k == 0 ? 1 : 2));
+        succeeds(gn_cuda_copy(d, a, b, 8));
+        if (k == 1) {
+            succeeds(gn_cuda_device_enter(d, &stream));
+            succeeds(gn_cuda_device_leave(d));
+        }
+        succeeds(gn_cuda_record_end(d, gn_cuda_copy(d, b, a, 8), &g));
+        for (int n = 0; n < 3; n++) ck_assert(gn_cuda_graph_has_nodes(g, n) == (k == 2 && n == 2));
+        gn_cuda_graph_free(g);
+    }
     gn_cuda_free(d, a);
     gn_cuda_free(d, b);
     gn_cuda_device_close(d);
@@ -290,6 +348,8 @@ static gn_status *scenario(held *h, char *bytes)
     GN_TRY(gn_cuda_graph_run(h->graph));
     GN_TRY(record(h->device, h->a, h->b, 2, 100, &h->graph));
     GN_TRY(gn_cuda_graph_run(h->graph));
+    if (gn_cuda_graph_has_nodes(h->graph, 2)) GN_TRY(gn_cuda_graph_set_copy(h->graph, 1, h->a, h->b, 50));
+    GN_TRY(gn_cuda_graph_run(h->graph));
     GN_TRY(gn_cuda_mark(h->device, 1));
     GN_TRY(gn_cuda_between(h->device, &ms));
     GN_TRY(gn_cuda_wait(h->device));
@@ -318,6 +378,7 @@ START_TEST(every_error)
             held h = {0};
             order(NULL, nth, results[r]);
             gn_status *s = scenario(&h, bytes);
+            bool over = fails_yet();
             bool lost = s && results[r] == GN_CUDA_ILLEGAL_ADDRESS && h.device;
             if (lost) fails(gn_cuda_wait(h.device), GN_ERR_BACKEND, "is lost");
             order(NULL, 0, 0);
@@ -326,7 +387,6 @@ START_TEST(every_error)
             ck_assert_msg(!fault(), "call %d: %s", nth, fault());
             if (s) ck_assert(strlen(gn_status_message(s)) > 0);
             failed += s != NULL;
-            bool over = !s && nth > 40;
             gn_status_free(s);
             if (over) break;
         }
@@ -343,7 +403,7 @@ START_TEST(endless)
     gn_cuda_device *d;
     gn_cuda_graph *g = NULL;
     succeeds(gn_cuda_device_open(driver, 0, &d));
-    succeeds(gn_cuda_record_begin(d));
+    succeeds(gn_cuda_record_begin(d, 1));
     order("cuCtxPushCurrent_v2", 1, 1);
     fails(gn_cuda_record_end(d, NULL, &g), GN_ERR_BACKEND, "entering");
     ck_assert_ptr_null(g);
@@ -394,26 +454,29 @@ END_TEST
  * refuses it and notes it, so the fault stays. */
 START_TEST(while_recording)
 {
-    static const char *const refused[] = {"cuMemAlloc_v2", "cuEventRecord", "cuModuleLoadData", "cuGraphLaunch",
-                                          "cuMemAllocHost_v2"};
+    static const char *const refused[] = {"cuMemAlloc_v2", "cuEventRecord",     "cuModuleLoadData",
+                                          "cuGraphLaunch", "cuMemAllocHost_v2", "cuGraphExecMemcpyNodeSetParams"};
     gn_cuda_device *d;
     gn_cuda_graph *g = NULL, *other = NULL;
     gn_cuda_module *m;
-    gn_device_ptr p;
+    gn_device_ptr p, memory;
     succeeds(gn_cuda_device_open(driver, 0, &d));
-    succeeds(gn_cuda_record_begin(d));
-    succeeds(gn_cuda_record_end(d, NULL, &other));
-    succeeds(gn_cuda_record_begin(d));
+    succeeds(gn_cuda_alloc(d, 64, "memory", &memory));
+    succeeds(gn_cuda_record_begin(d, 1));
+    succeeds(gn_cuda_record_end(d, gn_cuda_copy(d, memory, memory + 8, 8), &other));
+    succeeds(gn_cuda_record_begin(d, 0));
     gn_status *s = _i == 0   ? gn_cuda_alloc(d, 8, "a", &p)
                    : _i == 1 ? gn_cuda_mark(d, 0)
                    : _i == 2 ? gn_cuda_module_load(d, "fakegpu", &m)
                    : _i == 3 ? gn_cuda_graph_run(other)
+                   : _i == 5 ? gn_cuda_graph_set_copy(other, 0, memory + 16, memory, 8)
                              : gn_cuda_upload(d, 0, "x", 1);
     fails(s, GN_ERR_BACKEND, "(900)");
     ck_assert_str_eq(fault(), refused[_i]);
     succeeds(gn_cuda_record_end(d, NULL, &g));
     gn_cuda_graph_free(g);
     gn_cuda_graph_free(other);
+    gn_cuda_free(d, memory);
     gn_cuda_device_close(d);
 }
 END_TEST
@@ -428,6 +491,8 @@ int main(void)
         tcase_add_checked_fixture(t, setup_real, leave);
         tcase_add_test(t, round_trip);
         tcase_add_test(t, replay);
+        tcase_add_test(t, nodes);
+        tcase_add_test(t, no_nodes);
         tcase_add_test(t, copy_rate);
         return RUN_CASES("cuda_device", t, misuse);
     }
@@ -439,11 +504,13 @@ int main(void)
     tcase_add_test(t, copy_rate);
     tcase_add_loop_test(t, no_copy_rate, 0, 5);
     tcase_add_test(t, replay);
+    tcase_add_test(t, nodes);
+    tcase_add_test(t, no_nodes);
     tcase_add_test(t, every_error);
     tcase_add_test(t, endless);
     tcase_add_test(t, words);
     tcase_add_test(t, fatal);
     tcase_add_checked_fixture(misuse, setup, leave);
-    tcase_add_loop_test(misuse, while_recording, 0, 5);
+    tcase_add_loop_test(misuse, while_recording, 0, 6);
     return RUN_CASES("cuda_device", t, misuse);
 }
