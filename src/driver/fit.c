@@ -45,9 +45,11 @@ static gn_status *fetch_loss(const gn_unit *u, double *out)
     return NULL;
 }
 
+static void run_step(gn_session *s) { gn_instance_run(s->build.step.instance); }
+
 gn_status *gn_session_step(gn_session *s, double *loss)
 {
-    gn_instance_run(s->build.step.instance);
+    run_step(s);
     return fetch_loss(&s->build.step, loss);
 }
 
@@ -113,7 +115,33 @@ static gn_status *not_finite(double loss, int64_t epoch)
             (long long)epoch);
 }
 
-enum { MAX_STEPS = 1 << 20 }; /* times of steps that are kept: --epochs may be any number */
+enum {
+    MAX_STEPS = 1 << 20, /* times of steps that are kept: --epochs may be any number */
+    AT_ONCE = 16         /* steps on a device before somebody waits for their loss */
+};
+
+/* Steps that nobody has waited for yet. */
+typedef struct pending {
+    int64_t n;
+    double t0;
+} pending;
+
+/* The next step, and its loss where it is wanted now: `asked`, or first, last, or behind enough that were not.  On a device steps
+ * follow on each other without anybody waiting else.  *read: it was; a step has taken its part of the time since the last wait. */
+static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, double *step_us, double *loss, bool *read)
+{
+    if (p->n++ == 0) p->t0 = gn_now_ms();
+    run_step(s);
+    out->interrupted = s->opt.over && *s->opt.over;
+    *read = asked || !s->opt.target || out->interrupted || out->epochs == 0 || p->n == AT_ONCE;
+    out->epochs++;
+    if (!*read) return NULL;
+    GN_TRY(fetch_loss(&s->build.step, loss));
+    double us = (gn_now_ms() - p->t0) * 1e3 / (double)p->n;
+    for (; p->n > 0; p->n--)
+        if (out->n_steps < MAX_STEPS) step_us[out->n_steps++] = us;
+    return NULL;
+}
 
 static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, best *b)
 {
@@ -123,18 +151,18 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS);
     out->step_us = step_us;
     out->loss = NAN;
+    pending p = {0};
     for (int64_t k = 0; k < n && !stop; k++) {
-        double t0 = gn_now_ms(), loss;
-        GN_TRY(gn_session_step(s, &loss));
-        if (k < MAX_STEPS) step_us[out->n_steps++] = (gn_now_ms() - t0) * 1e3;
-        gn_epoch e = {.epoch = k + 1, .epochs = n, .loss = loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
-        out->loss = e.loss;
-        out->epochs = k + 1;
-        if (!isfinite(loss)) return not_finite(loss, e.epoch);
+        bool read;
+        GN_TRY(step(s, choose || each || k + 1 == n, &p, out, step_us, &out->loss, &read));
+        if (!read) continue;
+        gn_epoch e = {
+            .epoch = k + 1, .epochs = n, .loss = out->loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
+        if (!isfinite(e.loss)) return not_finite(e.loss, e.epoch);
         if (choose || each) GN_TRY(measure(s, &e));
         if (choose) GN_TRY(select_best(s, &e, b, &stop));
         if (each) each(ctx, &e);
-        stop |= out->interrupted = s->opt.over && *s->opt.over;
+        stop |= out->interrupted;
     }
     return NULL;
 }

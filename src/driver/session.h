@@ -136,15 +136,18 @@ typedef struct gn_fit {
     double loss;                         /* of the last epoch; NaN: none ran */
     double train_acc, val_acc, test_acc; /* of the weights that are kept */
     int64_t best_epoch;
-    double best_loss;      /* its loss */
-    bool chosen;           /* the best epoch's weights are kept, not the last one's */
-    bool interrupted;      /* by `over` of the options, after the last of these epochs */
-    int64_t n_steps;       /* of which the time was kept: the first million */
-    const double *step_us; /* [n_steps], of the training step alone; in the session's arena */
+    double best_loss; /* its loss */
+    bool chosen;      /* the best epoch's weights are kept, not the last one's */
+    bool interrupted; /* by `over` of the options, after the last of these epochs */
+    int64_t n_steps;  /* of which the time was kept: the first million */
+    /* [n_steps], microseconds of the training step alone; in the session's arena.  On a device where no loss was asked for:
+     * the mean of up to 16 steps, which nobody waited for one by one. */
+    const double *step_us;
 } gn_fit;
 
 /* Trains from a reset with `seed`, and from the weights of the options where those name a file.  GN_ERR_MODEL when the
- * loss is no longer finite (says in which epoch), and where epochs are to be chosen by an accuracy that there is not. */
+ * loss is no longer finite (says in which epoch; on a device up to 16 later, where `each` is NULL and none is chosen), and where
+ * epochs are to be chosen by an accuracy that there is not. */
 GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
                                        void *ctx, gn_fit *out);
 

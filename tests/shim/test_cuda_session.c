@@ -158,6 +158,62 @@ START_TEST(copies)
 }
 END_TEST
 
+static void heard(void *ctx, const gn_epoch *e)
+{
+    double *loss = ctx;
+    *loss = e->loss;
+}
+
+/* Trains for so many epochs, of which none is chosen, and says how often something came back from the device. */
+static int fetches(const fake_target *t, gn_arena *a, int epochs, bool each, trained *out)
+{
+    gn_session *s;
+    gn_fit fit;
+    double last = NAN;
+    int64_t classes;
+    watch w = watch_of(t);
+    gn_session_options o = options(a, "gcn", GN_MODE_DEFAULT, t->target);
+    o.epochs = epochs;
+    succeeds(gn_session_new(a, &o, &s));
+    s->model->train.select_best = false;
+    s->model->train.patience = 0;
+    if (w.calls) (void)w.calls("cuMemcpyDtoHAsync_v2");
+    succeeds(gn_session_fit(s, 3, each ? heard : NULL, &last, &fit));
+    int n = w.calls ? w.calls("cuMemcpyDtoHAsync_v2") : -1;
+    ck_assert_int_eq(fit.epochs, epochs);
+    ck_assert_int_eq(fit.n_steps, epochs);
+    if (each) ck_assert_double_eq(last, fit.loss);
+    *out = (trained){.loss = fit.loss, .n = s->data->n_nodes};
+    const float *logits = gn_session_logits(s, &classes);
+    memcpy(out->logits, logits, (size_t)(out->n * classes) * sizeof *logits);
+    gn_session_free(s);
+    return n;
+}
+
+/* A loss that nobody asks for stays on the device: of forty steps the first one's comes back, two in between, and the last. */
+START_TEST(losses_that_are_wanted)
+{
+    enum { STEPS = 40, BETWEEN = 2 };
+    gn_arena a;
+    fake_target t;
+    trained one, lazy, eager;
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    watch w = watch_of(&t);
+    int alone = fetches(&t, &a, 1, false, &one), few = fetches(&t, &a, STEPS, false, &lazy);
+    int all = fetches(&t, &a, STEPS, true, &eager);
+    ck_assert_mem_eq(&lazy, &eager, sizeof lazy);
+    ck_assert_mem_ne(&lazy, &one, sizeof lazy);
+    if (w.calls) {
+        ck_assert_int_eq(few, alone + BETWEEN + 1);
+        ck_assert_int_ge(all, alone + STEPS);
+    }
+    fake_target_close(&t);
+    nothing_left(&w);
+    gn_arena_free(&a);
+}
+END_TEST
+
 /* Blocks that cannot wait for each other. */
 START_TEST(not_cooperative)
 {
@@ -371,6 +427,7 @@ int main(void)
     tcase_add_test(t, rebinding);
     tcase_add_test(t, explained);
     tcase_add_test(t, copies);
+    tcase_add_test(t, losses_that_are_wanted);
     tcase_add_test(t, not_cooperative);
     tcase_add_loop_test(e, every_error, 0, 2);
     tcase_add_test(e, older_than_nvrtc);
