@@ -102,7 +102,7 @@ static void choose_for_gpu(builder *z, const gn_compile_options *o, gn_unit *u)
 
 /* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
  * where it finds little left to do. */
-static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, const gn_loss_rows *rows, gn_unit *u)
+static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, const gn_data_facts *facts, gn_unit *u)
 {
     const gn_pick *pick = z->opt.pick[id];
     if (!p || z->opt.skip >> id & 1) return NULL;
@@ -114,10 +114,8 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
         GN_TRY(gn_pass_mask_rows(z->arena, p, &masked));
         p = masked;
     }
-    if (rows) o.pass.levels = rows->levels;
-    if (rows) o.pass.facts = rows->facts;
+    if (facts) o.pass.facts = *facts;
     GN_TRY(gn_passes_run(z->arena, p, &o.pass, &z->out->pass_count, &whole));
-    o.pass.levels = 0;
     prepare = NULL;
     rest = whole;
     if (!o.pass.eager && gn_is_on(o.pass.without.decisions, GN_DO_HOIST))
@@ -169,11 +167,10 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     GN_TRY(compile_unit(&z, eval, GN_UNIT_EVAL, NULL, &out->eval));
     if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {
         gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;
-        gn_loss_rows all = {.facts = opt->train_rows.facts}; /* rows are picked before gradients are taken */
-        o.levels = opt->train_rows.levels;
+        o.levels = opt->train_rows.levels; /* rows are picked before gradients are taken, and not again */
         o.facts = opt->train_rows.facts;
         GN_TRY(gn_training_step(a, m, &o, &out->step_gir));
-        GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &all, &out->step));
+        GN_TRY(compile_unit(&z, out->step_gir, GN_UNIT_STEP, &o.facts, &out->step));
     }
     gn_compiled *all[GN_BUILD_PROGRAMS];
     int n = gn_build_programs(out, all);
