@@ -227,6 +227,28 @@ START_TEST(terms_side_by_side)
 }
 END_TEST
 
+/* Tiles are smaller where blocks would be fewer than a device has processors; not where nobody says how many rows there are. */
+START_TEST(small_tiles)
+{
+    static const struct {
+        int64_t rows; /* that are expected; 0: not known */
+        int cols;
+        int64_t block, tile;
+    } product[] = {{1, 40, 32, 2}, {128 * 107, 40, 32, 2}, {128 * 107 + 1, 40, 128, 8}, {0, 40, 128, 8},
+                   {1, 32, 32, 2}, {64 * 107, 32, 32, 2},  {64 * 107 + 1, 32, 64, 4},   {0, 32, 64, 4}};
+    for (size_t k = 0; k < sizeof product / sizeof *product; k++) {
+        low_hint hint = {.name = "g", .n_src = 1, .n_dst = product[k].rows, .n_edge = 1};
+        low_options o = {.limits = gn_cuda_limits(), .index = GN_I32, .hints = &hint, .n_hints = product[k].rows > 0};
+        low_schedule s = of_product(&o, "f32", 40, product[k].cols);
+        ck_assert_msg(s.block_rows == product[k].block && s.tile_rows == product[k].tile,
+                      "%lld rows of %d columns: blocks of %lld, tiles of %lld", (long long)product[k].rows,
+                      product[k].cols, (long long)s.block_rows, (long long)s.tile_rows);
+        o.off = (gn_switches)1 << GN_DO_SMALL_TILES;
+        ck_assert_int_eq(of_product(&o, "f32", 40, product[k].cols).block_rows, product[k].cols > 32 ? 128 : 64);
+    }
+}
+END_TEST
+
 /* Products of fragments where less precision is asked for; where they are not made the schedule says why. */
 START_TEST(fragments)
 {
@@ -326,6 +348,7 @@ int main(void)
     tcase_add_test(t, blocks_of_lanes);
     tcase_add_test(t, terms_side_by_side);
     tcase_add_test(t, fragments);
+    tcase_add_test(t, small_tiles);
     tcase_add_test(t, later_choices_win_and_others_are_passed_over);
     tcase_add_test(t, keys_are_of_work);
     return RUN_CASES("tuning", t);
