@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct parser {
     const char *origin;
@@ -21,10 +22,11 @@ static gn_status *parse_node(parser *p, gn_span *line, int64_t *out)
     gn_span w;
     if (!gn_text_word(line, true, &w)) LINE_FAIL(p, "expected `source target [weight]`");
     if (!gn_span_int(w, out) || *out < 0 || *out >= GN_MAX_NODES)
-        LINE_FAIL(p, "'%s': expected a node from 0 to %lld%s", gn_span_show(w).s, (long long)GN_MAX_NODES - 1,
-                  p->edges.n || !isalpha((unsigned char)*w.p)
-                      ? ""
-                      : "; `#` before a line of names makes it a comment; tables of nodes are put into a .npz");
+        LINE_FAIL(
+            p, "'%s': expected a node from 0 to %lld%s", gn_span_show(w).s, (long long)GN_MAX_NODES - 1,
+            p->edges.n || !isalpha((unsigned char)*w.p)
+                ? ""
+                : "; `#` before a line of names makes it a comment; nodes that have names are numbered in a .npz");
     if (*out >= p->nodes) p->nodes = *out + 1;
     return NULL;
 }
@@ -51,9 +53,11 @@ gn_status *gn_edgelist_parse(const void *bytes, size_t n, gn_reading *r, gn_data
     gn_dataset *d = NULL;
     gn_status *s = NULL;
     gn_span line;
+    if (n >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) p.text.p += 3; /* a byte order mark, as spreadsheets write it */
     while (!s && gn_text_line(&p.text, &line)) s = parse_line(&p, line);
     if (!s && p.edges.n == 0)
         s = GN_ERROR(GN_ERR_DATA, "%s: no edges: expected `source target [weight]` lines", r->origin);
+    if (!s) s = gn_edges_check_gaps(r->origin, p.nodes, p.edges.n);
     if (!s) s = gn_dataset_new(NULL, &d);
     if (!s) {
         d->n_nodes = p.nodes;

@@ -184,3 +184,13 @@ void gn_edges_give(gn_edges *e, gn_dataset *d)
     d->edges_remade = e->remade;
     *e = (gn_edges){0};
 }
+
+gn_status *gn_edges_check_gaps(const char *origin, int64_t nodes, int64_t edges)
+{
+    enum { FEW = 1 << 24, TIMES = 64 }; /* fewer nodes burden no memory; an edge has two at most that no other has */
+    if (nodes <= FEW || nodes / TIMES <= edges) return NULL;
+    GN_FAIL(GN_ERR_DATA,
+            "%s: %lld edges, and a node %lld: nodes are numbered from 0 without such gaps (numpy.unique with "
+            "return_inverse numbers any names)",
+            origin, (long long)edges, (long long)nodes - 1);
+}

@@ -25,6 +25,10 @@ void gn_edges_remove_loops(gn_edges *e);
  * All ends must lie in [0, GN_MAX_NODES]. */
 GN_NODISCARD gn_status *gn_edges_coalesce(gn_edges *e, bool by_dst);
 
+/* GN_ERR_DATA where edges end at so few of the nodes up to the largest that these are no numbers of nodes but names, as
+ * identifiers of users are: nothing would be left of memory.  For data that says no number of nodes. */
+GN_NODISCARD gn_status *gn_edges_check_gaps(const char *origin, int64_t nodes, int64_t edges);
+
 /* Adds every edge's reverse and coalesces by (src, dst): torch_geometric.utils.to_undirected. */
 GN_NODISCARD gn_status *gn_edges_to_undirected(gn_edges *e);
 

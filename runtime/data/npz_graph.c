@@ -1,11 +1,13 @@
-/* Graphs in .npz files, in three layouts:
+/* Graphs in .npz files, in four layouts:
  *
  * gnn-benchmark  adj_{data,indices,indptr,shape}, attr_{...}, labels: as torch_geometric.io.read_npz reads it: loops
  *                removed, both directions, features above 0 become 1.  Without attr_* and labels it is a bare adjacency
  *                matrix: direction, loops and weights are kept.
  * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both directions.
  * plain          edge_index [2, E] or edges [E, 2], and any of x, y, edge_weight, edge_attr, num_nodes and
- *                {train,val,test}_mask: kept as stored.
+ *                {train,val,test}_mask or {train,valid,test}_idx: kept as stored.
+ * scipy          indices, indptr, shape, format (csr, csc), or row, col, shape, and data: what scipy.sparse.save_npz
+ *                writes, as a bare adjacency matrix.
  *
  * Arrays of other names are kept as they are.
  *
@@ -14,7 +16,9 @@
 #include "runtime/data/mem.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/npz_more.h"
+#include "runtime/data/npz_split.h"
 #include "runtime/data/readers.h"
+#include "runtime/data/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -44,11 +48,7 @@ static const char *first_of(const loader *l, const char *const *keys)
 
 static gn_status *bad_shape(const loader *l, const char *key, const gn_ndarray *a, const char *expected)
 {
-    char text[128] = "";
-    size_t n = 0;
-    for (int k = 0; k < a->rank && n < sizeof text - 24; k++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", k ? ", " : "", (long long)a->dim[k]);
-    return GN_ERROR(GN_ERR_DATA, "%s: %s: shape [%s]: expected %s", l->r->origin, key, text, expected);
+    return gn_npz_bad_shape(l->r->origin, key, a, expected);
 }
 
 static gn_status *read_vector(loader *l, const char *key, int64_t length, gn_ndarray *a)
@@ -62,7 +62,7 @@ static gn_status *read_vector(loader *l, const char *key, int64_t length, gn_nda
     return s;
 }
 
-/* ---- labels, masks, features ---- */
+/* ---- labels, features ---- */
 
 static gn_status *fill_labels(loader *l, const char *key, const gn_ndarray *a)
 {
@@ -86,52 +86,16 @@ static gn_status *fill_labels(loader *l, const char *key, const gn_ndarray *a)
 
 static gn_status *read_labels(loader *l, const char *key)
 {
+    static const char expected[] = "one label a node; several numbers a node to learn go under a name of their own, "
+                                   "which the train block declares: `input NAME: node[K]`";
     gn_ndarray a;
     if (!key) return NULL;
     GN_TRY(read_array(l, key, &a));
     bool column = a.rank == 2 && a.dim[1] == 1;
     gn_status *s = (a.rank == 1 || column) && a.dim[0] == l->d->n_nodes ? fill_labels(l, key, &a)
-                                                                        : bad_shape(l, key, &a, "one label a node");
+                                                                        : bad_shape(l, key, &a, expected);
     gn_ndarray_free(&a);
     return s;
-}
-
-/* Row `split` of [splits, nodes], or the vector of a single split. */
-static gn_status *read_mask(loader *l, const char *key, uint8_t **out)
-{
-    gn_ndarray a;
-    int64_t n = l->d->n_nodes, splits = 1;
-    GN_TRY(read_array(l, key, &a));
-    gn_status *s = NULL;
-    if (a.rank == 2 && a.dim[1] == n)
-        splits = a.dim[0];
-    else if (a.rank != 1 || a.dim[0] != n)
-        s = bad_shape(l, key, &a, "[splits, nodes] or [nodes]");
-    l->r->splits = splits;
-    if (!s && (l->r->opt->split < 0 || l->r->opt->split >= splits))
-        s = GN_ERROR(GN_ERR_USAGE, "%s: split %d: expected 0 to %lld", l->r->origin, l->r->opt->split,
-                     (long long)splits - 1);
-    if (!s && !(*out = gn_mem_alloc(n, 1))) s = GN_ERROR(GN_ERR_NOMEM, "out of memory: a mask");
-    for (int64_t i = 0; !s && i < n; i++) (*out)[i] = gn_ndarray_f64(&a, l->r->opt->split * n + i) != 0;
-    gn_ndarray_free(&a);
-    return s;
-}
-
-static gn_status *read_masks(loader *l)
-{
-    static const char *const keys[3][3] = {
-        {"train_masks", "train_mask", NULL}, {"val_masks", "val_mask", NULL}, {"test_masks", "test_mask", NULL}};
-    uint8_t **const mask[3] = {&l->d->train_mask, &l->d->val_mask, &l->d->test_mask};
-    const char *key[3];
-    int found = 0;
-    for (int k = 0; k < 3; k++) {
-        key[k] = first_of(l, keys[k]);
-        found += key[k] != NULL;
-    }
-    if (found == 0) return NULL;
-    if (found < 3) GN_FAIL(GN_ERR_DATA, "%s: expected masks for train, val and test, or none", l->r->origin);
-    for (int k = 0; k < 3; k++) GN_TRY(read_mask(l, key[k], mask[k]));
-    return NULL;
 }
 
 static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **out, int64_t *cols)
@@ -157,11 +121,18 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
 
 /* ---- gnn-benchmark ---- */
 
+static gn_status *check_square(const loader *l, int64_t rows, int64_t cols)
+{
+    if (rows == cols && rows >= 0 && rows <= GN_MAX_NODES) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: %lld x %lld: expected a square matrix, one row and column a node, at most %lld",
+            l->r->origin, (long long)rows, (long long)cols, (long long)GN_MAX_NODES);
+}
+
 static gn_status *read_shape(loader *l, const char *prefix, gn_csr_arrays *m)
 {
     char key[32];
     gn_ndarray a;
-    snprintf(key, sizeof key, "%s_shape", prefix);
+    snprintf(key, sizeof key, "%sshape", prefix);
     GN_TRY(read_vector(l, key, 2, &a));
     bool good = gn_ndarray_i64(&a, 0, &m->rows) && gn_ndarray_i64(&a, 1, &m->cols);
     gn_ndarray_free(&a);
@@ -169,52 +140,58 @@ static gn_status *read_shape(loader *l, const char *prefix, gn_csr_arrays *m)
     return NULL;
 }
 
-/* PREFIX_{data,indices,indptr,shape} as a matrix; repeated entries are added and zeros dropped, as scipy does. */
-static gn_status *read_matrix(loader *l, const char *prefix, gn_csr **out)
+/* PREFIX{data,indices,indptr,shape} as a matrix; repeated entries are added and zeros dropped, as scipy does. */
+static gn_status *read_matrix(loader *l, const char *prefix, bool square, gn_csr **out)
 {
     gn_csr_arrays m = {0};
     gn_ndarray *const part[] = {&m.data, &m.indices, &m.indptr};
     static const char *const names[] = {"data", "indices", "indptr"};
     char key[32], what[512];
     gn_status *s = read_shape(l, prefix, &m);
+    if (!s && square) s = check_square(l, m.rows, m.cols);
     for (int k = 0; k < 3 && !s; k++) {
-        snprintf(key, sizeof key, "%s_%s", prefix, names[k]);
+        snprintf(key, sizeof key, "%s%s", prefix, names[k]);
         s = read_vector(l, key, -1, part[k]);
     }
-    snprintf(what, sizeof what, "%s: %s", l->r->origin, prefix);
+    snprintf(what, sizeof what, "%s: %s", l->r->origin, *prefix ? prefix : "matrix");
     if (!s) s = gn_csr_from_arrays(&m, what, out);
     for (int k = 0; k < 3; k++) gn_ndarray_free(part[k]);
     return s;
 }
 
-static gn_status *edges_of(loader *l, const gn_csr *adj, bool bare)
+static gn_status *push_entry(loader *l, int64_t src, int64_t dst, bool weighted, float weight)
+{
+    return weighted ? gn_edges_push_weighted(&l->edges, src, dst, weight) : gn_edges_push(&l->edges, src, dst);
+}
+
+/* Entry (i, j) is the edge i -> j; `by_columns`: columns were read as rows, so `adj` is the transpose. */
+static gn_status *edges_of(loader *l, const gn_csr *adj, bool bare, bool by_columns)
 {
     bool weighted = false;
     for (int64_t i = 0; bare && i < adj->nnz && !weighted; i++) weighted = adj->val[i] != 1;
     GN_TRY(gn_edges_reserve(&l->edges, adj->nnz, weighted));
     for (int64_t r = 0; r < adj->rows; r++) {
         for (int64_t i = adj->ptr[r]; i < adj->ptr[r + 1]; i++) {
-            if (weighted)
-                GN_TRY(gn_edges_push_weighted(&l->edges, r, adj->col[i], adj->val[i]));
-            else
-                GN_TRY(gn_edges_push(&l->edges, r, adj->col[i]));
+            int64_t c = adj->col[i];
+            GN_TRY(push_entry(l, by_columns ? c : r, by_columns ? r : c, weighted, adj->val[i]));
         }
     }
     return NULL;
 }
 
-static gn_status *read_adjacency(loader *l, bool bare)
+static gn_status *read_square(loader *l, const char *prefix, bool bare, bool by_columns)
 {
     gn_csr *adj;
-    GN_TRY(read_matrix(l, "adj", &adj));
-    gn_status *s = NULL;
-    if (adj->rows != adj->cols)
-        s = GN_ERROR(GN_ERR_DATA, "%s: adj: %lld x %lld: expected a square matrix", l->r->origin, (long long)adj->rows,
-                     (long long)adj->cols);
+    GN_TRY(read_matrix(l, prefix, true, &adj));
     l->d->n_nodes = adj->rows;
-    if (!s) s = edges_of(l, adj, bare);
+    gn_status *s = edges_of(l, adj, bare, by_columns);
     gn_csr_free(adj);
-    GN_TRY(s);
+    return s;
+}
+
+static gn_status *read_adjacency(loader *l, bool bare)
+{
+    GN_TRY(read_square(l, "adj_", bare, false));
     if (bare) return NULL;
     gn_edges_remove_loops(&l->edges);
     l->r->undirected = l->r->opt->undirected != 0;
@@ -227,7 +204,7 @@ static gn_status *read_benchmark(loader *l)
     gn_dataset *d = l->d;
     GN_TRY(read_adjacency(l, !attr && !labels));
     if (attr) {
-        GN_TRY(read_matrix(l, "attr", &d->x_csr));
+        GN_TRY(read_matrix(l, "attr_", false, &d->x_csr));
         d->n_features = d->x_csr->cols;
         if (d->x_csr->rows != d->n_nodes)
             GN_FAIL(GN_ERR_DATA, "%s: attr: %lld rows, but there are %lld nodes", l->r->origin,
@@ -236,6 +213,78 @@ static gn_status *read_benchmark(loader *l)
             if (d->x_csr->val[i] > 0) d->x_csr->val[i] = 1;
     }
     return labels ? read_labels(l, "labels") : NULL;
+}
+
+/* ---- scipy.sparse.save_npz ---- */
+
+/* "csr", "csc", ...: the last three bytes of format.npy, an array of bytes. */
+static gn_status *read_format(loader *l, char format[4])
+{
+    char bytes[256];
+    uint64_t n;
+    memcpy(format, "?", 2);
+    GN_TRY(gn_npz_known(&l->keys, l->zip, "format"));
+    GN_TRY(gn_zip_enter(l->zip, "format.npy", &n));
+    if (n < 3 || n > sizeof bytes) {
+        gn_zip_abandon(l->zip);
+        return NULL;
+    }
+    gn_status *s = gn_zip_read(l->zip, bytes, n);
+    if (!s) s = gn_zip_leave(l->zip);
+    if (s) {
+        gn_zip_abandon(l->zip);
+        return s;
+    }
+    memcpy(format, bytes + n - 3, 3);
+    format[3] = 0;
+    return NULL;
+}
+
+static gn_status *push_coo(loader *l, const gn_ndarray *row, const gn_ndarray *col, const gn_ndarray *val)
+{
+    bool weighted = false;
+    for (int64_t e = 0; e < row->count && !weighted; e++) weighted = gn_ndarray_f64(val, e) != 1;
+    GN_TRY(gn_edges_reserve(&l->edges, row->count, weighted));
+    for (int64_t e = 0; e < row->count; e++) {
+        int64_t i, j;
+        if (!gn_ndarray_i64(row, e, &i) || !gn_ndarray_i64(col, e, &j) || i < 0 || j < 0 || i >= l->d->n_nodes ||
+            j >= l->d->n_nodes)
+            GN_FAIL(GN_ERR_DATA, "%s: entry %lld is (%g, %g): expected rows and columns below %lld", l->r->origin,
+                    (long long)e, gn_ndarray_f64(row, e), gn_ndarray_f64(col, e), (long long)l->d->n_nodes);
+        GN_TRY(push_entry(l, i, j, weighted, (float)gn_ndarray_f64(val, e)));
+    }
+    return NULL;
+}
+
+/* row, col, data, shape: entries in their order, repeats too. */
+static gn_status *read_coo(loader *l)
+{
+    gn_csr_arrays m = {0};
+    gn_ndarray row = {0}, col = {0}, val = {0};
+    GN_TRY(read_shape(l, "", &m));
+    GN_TRY(check_square(l, m.rows, m.cols));
+    l->d->n_nodes = m.rows;
+    gn_status *s = read_vector(l, "row", -1, &row);
+    if (!s) s = read_vector(l, "col", row.count, &col);
+    if (!s) s = read_vector(l, "data", row.count, &val);
+    if (!s) s = push_coo(l, &row, &col, &val);
+    gn_ndarray_free(&row);
+    gn_ndarray_free(&col);
+    gn_ndarray_free(&val);
+    return s;
+}
+
+static gn_status *read_scipy(loader *l)
+{
+    char format[4];
+    GN_TRY(read_format(l, format));
+    GN_TRY(gn_npz_known(&l->keys, l->zip, "_is_array")); /* of sparse arrays, as apart from matrices */
+    if (!strcmp(format, "coo")) return read_coo(l);
+    bool by_columns = !strcmp(format, "csc");
+    if (!by_columns && strcmp(format, "csr") != 0)
+        GN_FAIL(GN_ERR_DATA, "%s: a matrix of scipy in the format '%s': expected csr, csc or coo", l->r->origin,
+                gn_span_show((gn_span){format, format + strlen(format)}).s);
+    return read_square(l, "", true, by_columns);
 }
 
 /* ---- edges as pairs ---- */
@@ -264,7 +313,7 @@ static gn_status *read_pairs(loader *l, const char *key)
     bool columns = strcmp(key, "edge_index") == 0;
     gn_status *s = a.rank == 2 && a.dim[columns ? 0 : 1] == 2
                        ? push_pairs(l, key, &a, columns)
-                       : bad_shape(l, key, &a, columns ? "[2, edges]" : "[edges, 2]");
+                       : bad_shape(l, key, &a, columns ? "[2, edges]; [edges, 2] is read under `edges`" : "[edges, 2]");
     gn_ndarray_free(&a);
     return s;
 }
@@ -280,29 +329,37 @@ static gn_status *count_nodes(loader *l, const char *const *keys)
         if (l->edges.dst[e] >= n) n = l->edges.dst[e] + 1;
     }
     l->d->n_nodes = n;
-    if (!key) return NULL;
+    if (!key) return gn_edges_check_gaps(l->r->origin, n, l->edges.n);
     GN_TRY(read_array(l, key, &a));
-    bool good = strcmp(key, "num_nodes") == 0 ? a.count == 1 && gn_ndarray_i64(&a, 0, &l->d->n_nodes) : a.rank >= 1;
-    if (strcmp(key, "num_nodes") != 0 && good) l->d->n_nodes = a.dim[0];
+    bool number = strcmp(key, "num_nodes") == 0;
+    bool good = number ? a.count == 1 && gn_ndarray_i64(&a, 0, &l->d->n_nodes) : a.rank >= 1;
+    if (good && !number) l->d->n_nodes = a.dim[0];
     gn_ndarray_free(&a);
-    if (!good || l->d->n_nodes < n || l->d->n_nodes > GN_MAX_NODES)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: says %lld nodes, but an edge ends at node %lld", l->r->origin, key,
-                (long long)l->d->n_nodes, (long long)n - 1);
+    if (!good)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: expected %s", l->r->origin, key, number ? "one whole number" : "a row a node");
+    if (l->d->n_nodes < n || l->d->n_nodes > GN_MAX_NODES)
+        GN_FAIL(GN_ERR_DATA, "%s: %s: says %lld nodes: expected %lld, as the edges name, to %lld", l->r->origin, key,
+                (long long)l->d->n_nodes, (long long)n, (long long)GN_MAX_NODES);
     return NULL;
 }
 
-static gn_status *read_edge_values(loader *l)
+static gn_status *read_edge_values(loader *l, bool reversed)
 {
+    static const char *const attr_keys[] = {"edge_attr", "edge_feat", NULL};
+    const char *attr = first_of(l, attr_keys);
     gn_dataset *d = l->d;
     int64_t one;
     if (gn_npz_has(l->zip, "edge_weight")) {
         GN_TRY(read_floats(l, "edge_weight", l->edges.n, &l->edges.weight, &one));
         if (one != 1) GN_FAIL(GN_ERR_DATA, "%s: edge_weight: expected one number an edge", l->r->origin);
     }
-    if (!gn_npz_has(l->zip, "edge_attr")) return NULL;
-    if (l->r->opt->undirected == 1)
-        GN_FAIL(GN_ERR_USAGE, "%s: edges with attributes cannot be made undirected", l->r->origin);
-    return read_floats(l, "edge_attr", l->edges.n, &d->edge_attr, &d->edge_dim);
+    if (!attr) return NULL;
+    if (reversed)
+        GN_FAIL(GN_ERR_USAGE,
+                "%s: edges with attributes cannot be made undirected; --undirected off leaves them as "
+                "they are stored",
+                l->r->origin);
+    return read_floats(l, attr, l->edges.n, &d->edge_attr, &d->edge_dim);
 }
 
 static gn_status *read_plain(loader *l, const char *edges)
@@ -315,14 +372,15 @@ static gn_status *read_plain(loader *l, const char *edges)
     bool heterophilous = gn_npz_has(l->zip, "train_masks") && gn_npz_has(l->zip, "edges");
     GN_TRY(read_pairs(l, edges));
     GN_TRY(count_nodes(l, xy_keys));
-    GN_TRY(read_edge_values(l));
-    if (heterophilous && l->r->opt->undirected != 0) {
+    bool reversed = heterophilous && l->r->opt->undirected != 0;
+    GN_TRY(read_edge_values(l, reversed || l->r->opt->undirected == 1));
+    if (reversed) {
         GN_TRY(gn_edges_to_undirected(&l->edges));
         l->r->undirected = true;
     }
     if (x) GN_TRY(read_floats(l, x, l->d->n_nodes, &l->d->x, &l->d->n_features));
     GN_TRY(read_labels(l, first_of(l, y_keys)));
-    return read_masks(l);
+    return gn_npz_read_split(&l->keys, l->zip, l->r, l->d);
 }
 
 static gn_status *load(loader *l)
@@ -331,7 +389,10 @@ static gn_status *load(loader *l)
     if (gn_npz_has(l->zip, "adj_indptr")) return read_benchmark(l);
     const char *edges = first_of(l, edge_keys);
     if (edges) return read_plain(l, edges);
-    GN_FAIL(GN_ERR_DATA, "%s: no graph: expected arrays adj_indptr, adj_indices, ... or edge_index or edges",
+    if (gn_npz_has(l->zip, "format") && gn_npz_has(l->zip, "shape")) return read_scipy(l);
+    GN_FAIL(GN_ERR_DATA,
+            "%s: no graph: expected arrays edge_index or edges, or adj_indptr, adj_indices, ..., or a sparse matrix of "
+            "scipy",
             l->r->origin);
 }
 

@@ -4,7 +4,17 @@
 #include "runtime/data/mem.h"
 #include "runtime/data/npy.h"
 
+#include <stdio.h>
 #include <string.h>
+
+gn_status *gn_npz_bad_shape(const char *origin, const char *key, const gn_ndarray *a, const char *expected)
+{
+    char text[128] = "";
+    size_t n = 0;
+    for (int k = 0; k < a->rank && n < sizeof text - 24; k++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", k ? ", " : "", (long long)a->dim[k]);
+    return GN_ERROR(GN_ERR_DATA, "%s: %s: shape [%s]: expected %s", origin, key, text, expected);
+}
 
 gn_status *gn_npz_known(gn_npz_keys *k, const gn_zip *z, const char *key)
 {

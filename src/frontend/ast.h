@@ -86,7 +86,7 @@ extern const char *const ast_space_text[];
 typedef struct ast_type {
     gn_span span;
     bool is_graph; /* a graph itself: `graph` without dims */
-    bool any_dims; /* [...] */
+    bool any_dims; /* [...], before what `dims` has: [..., in] */
     ast_space space;
     GN_VEC(ast_expr *) dims;
 } ast_type;

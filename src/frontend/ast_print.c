@@ -105,7 +105,7 @@ static void print_type(const ast_type *t, gn_buf *b)
     if (t->is_graph || (t->space != SPACE_NONE && !t->any_dims && !t->dims.n)) return;
     gn_buf_add(b, t->any_dims ? "[..." : "[");
     for (uint32_t i = 0; i < t->dims.n; i++) {
-        if (i) gn_buf_add(b, ", ");
+        if (i || t->any_dims) gn_buf_add(b, ", ");
         print_expr(t->dims.p[i], b);
     }
     gn_buf_add(b, "]");

@@ -191,10 +191,12 @@ static void begin_root(elab *E, const plan *p, const char *name, el_mode mode)
     E->root->path = E->root->file_path = "";
 }
 
-/* Is it the model's only input of nodes, or of edges?  Those are x and attr, whatever their names. */
-static bool only_one(const plan *p, const ast_formal *f)
+/* Is it the model's only input of nodes, or of edges?  Those are x and attr, whatever their names, unless the data has
+ * something under that name. */
+static bool only_one(const elab *E, const plan *p, const ast_formal *f)
 {
     uint32_t n = 0;
+    if (E->shape->has_input && E->shape->has_input(E->shape->ctx, f->name.text)) return false;
     for (uint32_t k = 0; k < p->model->inputs.n; k++) n += p->model->inputs.p[k].type.space == f->type.space;
     return n == 1;
 }
@@ -207,7 +209,7 @@ static value apply_model(elab *E, const plan *p)
     f->up = E->frame->up;
     for (uint32_t k = 0; k < p->model->hyper.n; k++) el_bind(E, f, p->model->hyper.p[k].name.text, p->hyper[k]);
     for (uint32_t k = 0; k < in->n; k++) {
-        args[k].v = el_model_input(E, &in->p[k], only_one(p, &in->p[k]));
+        args[k].v = el_model_input(E, &in->p[k], only_one(E, p, &in->p[k]));
         args[k].span = in->p[k].type.span;
     }
     el_pop_frame(E);
@@ -276,7 +278,7 @@ static gn_status *default_train(elab *E, plan *p)
     gn_buf_printf(&b, "train %s {\n", p->model->name.text);
     for (uint32_t k = 0; k < p->model->inputs.n; k++) {
         const ast_formal *f = &p->model->inputs.p[k];
-        const char *name = f->name.text, *of = el_data_name(f, only_one(p, f));
+        const char *name = f->name.text, *of = el_data_name(f, only_one(E, p, f));
         if (!of && el_left_out(E, f)) continue;
         if (!of && (!strcmp(name, "y") || !strcmp(name, "train_mask")))
             return NULL; /* no labels, as the model has it */

@@ -215,7 +215,6 @@ void el_block(elab *E, const ast_block *b);
 /* elab_type.c */
 bool el_dims(elab *E, const ast_type *t, int64_t *dim, const char **axes); /* all must be known */
 bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *report, gn_span at, instance *remember);
-void el_name_axes(elab *E, const ast_type *t, value *v);
 
 /* elab_param.c */
 void el_param(elab *E, const ast_stmt *s);

@@ -98,6 +98,15 @@ static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n,
     return ok;
 }
 
+/* What whoever gives a layer two widths, as torch wants them, should know. */
+static const char *hint_of_widths(elab *E, const ast_decl *d, uint32_t k, const value *given)
+{
+    const ast_formals *fs = &d->hyper;
+    if (d->kind != DECL_LAYER || k != 1 || !kind_is(fs->p[0].kind, "dim") || given->kind != VAL_INT) return "";
+    return gn_arena_printf(E->arena, "; the width that comes in is its input's, and not given: `%s(%s)`", d->name.text,
+                           fs->p[0].name.text);
+}
+
 /* Values of all formals into the frame that is to run: given ones, and defaults evaluated there. */
 static bool bind(elab *E, const ast_decl *d, const ast_formals *fs, value *v, const gn_span *spans, frame *caller,
                  gn_span mark, bool strict)
@@ -117,7 +126,7 @@ static bool bind(elab *E, const ast_decl *d, const ast_formals *fs, value *v, co
         } else if (!asked)
             v[k] = given;
         if (!el_coerce(E, f, f->value ? &given : NULL, strict, &v[k], &why)) {
-            v[k] = el_error(E, asked ? spans[k] : mark, "%s", why);
+            v[k] = el_error(E, asked ? spans[k] : mark, "%s%s", why, hint_of_widths(E, d, k, &v[k]));
             ok = false;
         }
         E->frame = callee;
@@ -341,9 +350,20 @@ static value axis_argument(elab *E, const ast_expr *e)
     return (value){.kind = VAL_AXIS, .u.axis = axis};
 }
 
+/* A name that the code gave to a value, and that is also a function's. */
+static bool hides_function(elab *E, const ast_expr *callee, const value *f)
+{
+    bool callable = f->kind == VAL_BUILTIN || f->kind == VAL_INSTANCE || f->kind == VAL_DECL || f->kind == VAL_POISON;
+    return !callable && callee->kind == EXPR_NAME &&
+           (gn_map_find(el_visible(E), callee->name) || gn_builtin_find(callee->name));
+}
+
 value el_call(elab *E, const ast_expr *e)
 {
     value f = el_eval(E, e->a);
+    if (hides_function(E, e->a, &f))
+        return el_error(E, e->a->span, "`%s` is %s here, which cannot be called, and hides the function of that name",
+                        e->a->name, val_text(E, &f));
     el_arg *args = GN_NEW_N(E->arena, el_arg, e->args.n + 1);
     for (uint32_t i = 0; i < e->args.n; i++) {
         const ast_arg *a = &e->args.p[i];

@@ -31,7 +31,10 @@ static const char *known_elsewhere(const char *name)
     static const char *const words[][2] = {{"range", "; `0..n` are the numbers from 0 to n - 1"},
                                            {"edge_attr", "; features of edges are `g.attr`"},
                                            {"edge_weight", "; weights of edges are `g.weight`"},
-                                           {"edge_index", "; the graph is `g`"}};
+                                           {"edge_index", "; the graph is `g`"},
+                                           {"True", "; did you mean `true`?"},
+                                           {"False", "; did you mean `false`?"},
+                                           {"None", "; did you mean `none`?"}};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (strcmp(name, words[k][0]) == 0) return words[k][1];
     return NULL;

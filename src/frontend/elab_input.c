@@ -101,7 +101,8 @@ value el_model_input(elab *E, const ast_formal *f, bool only)
     if (of) {
         value v = el_input(E, of, at);
         if (v.kind == VAL_NONE && !f->value)
-            return el_error(E, at, "the data has no edge features for the input `%s`", f->name.text);
+            return el_error(E, at, "the data has no edge features for the input `%s`%s", f->name.text,
+                            E->shape->has_input && only ? ", and no array of that name" : "");
         return v;
     }
     if (el_left_out(E, f)) return (value){0};

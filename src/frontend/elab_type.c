@@ -5,14 +5,16 @@
 /* A dimension that is just a name. */
 static const char *bare(const ast_expr *e) { return e->kind == EXPR_NAME ? e->name : NULL; }
 
-void el_name_axes(elab *E, const ast_type *t, value *v)
+/* Gives axes the names that the type has for them.  Those that `...` before others stands for keep theirs; `...` alone
+ * leaves none. */
+static void name_axes(elab *E, const ast_type *t, value *v)
 {
-    if (v->kind != VAL_TENSOR) return;
-    const char **axes = NULL;
-    for (uint32_t k = 0; k < t->dims.n; k++) {
-        const char *name = bare(t->dims.p[k]);
+    int rank = val_type(E, v)->rank, lead = rank - (int)t->dims.n;
+    const char **axes = NULL, **had = t->any_dims && t->dims.n ? v->u.axes : NULL;
+    for (int k = 0; k < rank; k++) {
+        const char *name = k >= lead ? bare(t->dims.p[k - lead]) : had ? had[k] : NULL;
         if (!name) continue;
-        if (!axes) axes = el_axes_new(E, (int)t->dims.n);
+        if (!axes) axes = el_axes_new(E, rank);
         axes[k] = name;
     }
     v->u.axes = axes;
@@ -123,10 +125,11 @@ bool el_match(elab *E, const ast_type *t, value *v, const char *what, frame *rep
     bool fits = t->is_graph ? v->kind == VAL_GRAPH : v->kind == VAL_TENSOR, reported = false;
     if (fits && !t->is_graph) {
         gir_type type = *val_type(E, v);
-        fits = space_fits(E, t->space, &type) && (t->any_dims || t->dims.n == type.rank);
+        fits = space_fits(E, t->space, &type) &&
+               (t->any_dims ? t->dims.n <= (uint32_t)type.rank : t->dims.n == (uint32_t)type.rank);
         for (uint32_t k = 0; fits && k < t->dims.n; k++)
-            fits = dim_fits(E, t->dims.p[k], type.dim[k], remember, &reported);
-        if (fits) el_name_axes(E, t, v);
+            fits = dim_fits(E, t->dims.p[k], type.dim[(uint32_t)type.rank - t->dims.n + k], remember, &reported);
+        if (fits) name_axes(E, t, v);
     }
     if (!fits && !reported) mismatch(E, t, v, what, report, at);
     return fits;

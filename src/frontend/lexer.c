@@ -193,8 +193,9 @@ static void bad_character(lexer *l)
     if (c < 0x20 || c == 0x7F)
         gn_diag_error(l->diags, l->src, at, "unexpected character \\x%02x", c);
     else
-        gn_diag_error(l->diags, l->src, at, "unexpected character `%s`",
-                      gn_diag_clean(l->arena, l->src->text + from, at.len));
+        gn_diag_error(l->diags, l->src, at, "unexpected character `%s`%s",
+                      gn_diag_clean(l->arena, l->src->text + from, at.len),
+                      c == '\'' ? "; strings are in double quotes" : "");
     push(l, TOK_BAD, from);
 }
 

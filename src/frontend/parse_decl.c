@@ -7,8 +7,12 @@ const char *const ast_space_text[] = {"none", "node", "edge", "graph", "any"};
 static bool parse_dims(parser *p, ast_type *t)
 {
     if (!parse_open(p, TOK_LBRACKET, "before the dimensions")) return false;
-    if (parse_accept(p, TOK_ELLIPSIS)) t->any_dims = true;
-    while (!t->any_dims && !parse_at(p, TOK_RBRACKET)) {
+    bool more = true; /* dimensions may follow: [...], [..., in] */
+    if (parse_accept(p, TOK_ELLIPSIS)) {
+        t->any_dims = true;
+        more = parse_accept(p, TOK_COMMA);
+    }
+    while (more && !parse_at(p, TOK_RBRACKET)) {
         ast_expr *e = parse_expr(p);
         if (!e) return false;
         GN_PUSH(p->arena, t->dims, e);
@@ -41,20 +45,37 @@ bool parse_type(parser *p, ast_type *t)
     return true;
 }
 
-static bool parse_formals(parser *p, ast_formals *out, bool typed, const char *what)
+/* Lists of formals, and what an error calls one of them. */
+typedef enum formals_of { OF_LAYER, OF_TRAIN, OF_FN, INPUTS } formals_of;
+static const char *const formals_text[] = {"a hyperparameter", "a hyperparameter", "an argument", "an input"};
+
+static bool parse_kind(parser *p, formals_of of, ast_formal *f)
 {
+    ast_name kind;
+    if (!parse_name(p, &kind, "`dim`, `int`, `float`, `bool`, `string` or `list`")) return false;
+    f->kind = kind.text;
+    bool is_type = parse_at(p, TOK_LBRACKET) || strcmp(kind.text, ast_space_text[SPACE_GRAPH]) == 0;
+    if (of != OF_LAYER || !is_type) return true;
+    gn_diag_error(p->diags, p->src, kind.span,
+                  "this is the type of an input, and hyperparameters come first, if only `()`: "
+                  "`(hidden = 16) (g: graph, x: node[F])`");
+    p->panic = true;
+    return false;
+}
+
+static bool parse_formals(parser *p, ast_formals *out, formals_of of)
+{
+    const char *what = formals_text[of];
     while (!parse_at(p, TOK_RPAREN)) {
         ast_formal f = {0};
         if (!parse_name(p, &f.name, what)) return false;
         for (uint32_t i = 0; i < out->n; i++)
             if (strcmp(out->p[i].name.text, f.name.text) == 0)
                 gn_diag_error(p->diags, p->src, f.name.span, "`%s` is there already", f.name.text);
-        if (typed) {
+        if (of == INPUTS) {
             if (!parse_expect(p, TOK_COLON, "and the type of the input") || !parse_type(p, &f.type)) return false;
-        } else if (parse_accept(p, TOK_COLON)) {
-            ast_name kind;
-            if (!parse_name(p, &kind, "`dim`, `int`, `float`, `bool`, `string` or `list`")) return false;
-            f.kind = kind.text;
+        } else if (parse_accept(p, TOK_COLON) && !parse_kind(p, of, &f)) {
+            return false;
         }
         if (parse_accept(p, TOK_ASSIGN) && !(f.value = parse_expr(p))) return false;
         GN_PUSH(p->arena, *out, f);
@@ -66,10 +87,9 @@ static bool parse_formals(parser *p, ast_formals *out, bool typed, const char *w
 /* layer NAME(hyperparameters) (inputs) -> type { ... } */
 static bool parse_layer(parser *p, ast_decl *d)
 {
-    if (!parse_open(p, TOK_LPAREN, "and hyperparameters") || !parse_formals(p, &d->hyper, false, "a hyperparameter"))
-        return false;
+    if (!parse_open(p, TOK_LPAREN, "and hyperparameters") || !parse_formals(p, &d->hyper, OF_LAYER)) return false;
     if (!parse_open(p, TOK_LPAREN, "and inputs, such as `(g: graph, x: node[in])`")) return false;
-    if (!parse_formals(p, &d->inputs, true, "an input")) return false;
+    if (!parse_formals(p, &d->inputs, INPUTS)) return false;
     if (parse_accept(p, TOK_ARROW)) {
         d->has_result = true;
         if (!parse_type(p, &d->result)) return false;
@@ -81,7 +101,7 @@ static bool parse_layer(parser *p, ast_decl *d)
 /* fn NAME(arguments) = value, or { ... } */
 static bool parse_fn(parser *p, ast_decl *d)
 {
-    if (!parse_open(p, TOK_LPAREN, "and arguments") || !parse_formals(p, &d->hyper, false, "an argument")) return false;
+    if (!parse_open(p, TOK_LPAREN, "and arguments") || !parse_formals(p, &d->hyper, OF_FN)) return false;
     int height = 0;
     if (parse_at(p, TOK_LBRACE)) return parse_block(p, &d->body, &height);
     if (!parse_expect(p, TOK_ASSIGN, "or `{` after the arguments")) return false;
@@ -126,7 +146,7 @@ static bool parse_train(parser *p, ast_decl *d)
 {
     if (parse_at(p, TOK_LPAREN)) {
         parse_open(p, TOK_LPAREN, "");
-        if (!parse_formals(p, &d->hyper, false, "a hyperparameter")) return false;
+        if (!parse_formals(p, &d->hyper, OF_TRAIN)) return false;
     }
     if (!parse_expect(p, TOK_LBRACE, "before the settings")) return false;
     while (!parse_at(p, TOK_RBRACE) && !parse_at(p, TOK_END)) {

@@ -119,7 +119,7 @@ static bool parse_assign(parser *p, ast_stmt *s)
 {
     ast_name name;
     if (s->kind == STMT_ASSIGN && !parse_at(p, TOK_NAME)) {
-        parse_fail_here(p, "a statement");
+        parse_fail_here(p, parse_at(p, TOK_FLOORDIV) ? "a statement (comments begin with `#`)" : "a statement");
         return false;
     }
     if (!parse_name(p, &name, "the name of a buffer")) return false;

@@ -16,6 +16,8 @@ static const char *const keys[] = {
     "attr_indptr", "attr_shape",  "labels",     "edge_index", "edges",         "x",
     "y",           "edge_weight", "edge_attr",  "num_nodes",  "node_features", "node_labels",
     "train_masks", "val_masks",   "test_masks", "train_mask", "val_mask",      "test_mask",
+    "train_idx",   "valid_idx",   "test_idx",   "edge_feat",  "format",        "indices",
+    "indptr",      "shape",       "row",        "col",        "data",          "_is_array",
 };
 static const char types[][4] = {"<i4", "<f4", "|b1", "<i8", ">i2", "<f8", "|u1", "<f2"};
 enum { KEYS = sizeof keys / sizeof *keys, MEMBERS = 16, CAP = 1 << 16 };

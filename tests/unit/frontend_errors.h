@@ -21,6 +21,29 @@ static const struct error_case syntax[] = {
      "m.gnn:2:9: error: unexpected character `$`\n"
          "    2 |   y = 1 $ 2\n"
          "      |         ^"},
+    {"single_quotes",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = 'mean\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:7: error: unexpected character `'`; strings are in double quotes\n"
+         "    2 |   y = 'mean\n"
+         "      |       ^"},
+    {"comment_of_c",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  // that is x\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:3: error: expected a statement (comments begin with `#`), found `//`\n"
+         "    2 |   // that is x\n"
+         "      |   ^~"},
+    {"inputs_for_hyperparameters",
+     "model M(g: graph, x: node[F]) -> node[F] {\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:1:12: error: this is the type of an input, and hyperparameters come first, if only `()`: `(hidden = 16) (g: graph, x: node[F])`\n"
+         "    1 | model M(g: graph, x: node[F]) -> node[F] {\n"
+         "      |            ^~~~~"},
     {"control_character",
      "\001\n",
      "m.gnn:1:1: error: unexpected character \\x01\n"
@@ -374,6 +397,41 @@ static const struct error_case meaning[] = {
      "m.gnn:2:12: error: nothing is named `range` here; `0..n` are the numbers from 0 to n - 1\n"
          "    2 |   for i in range(3) { x = x + 1 }\n"
          "      |            ^~~~~"},
+    {"value_of_python",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  l = Linear(3, bias = False)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:24: error: nothing is named `False` here; did you mean `false`?\n"
+         "    2 |   l = Linear(3, bias = False)\n"
+         "      |                        ^~~~~"},
+    {"widths_of_torch",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  l = GCNConv(F, 16)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: `bias` is true or false, not 16; the width that comes in is its input's, and not given: `GCNConv(out)`\n"
+         "    2 |   l = GCNConv(F, 16)\n"
+         "      |                  ^~"},
+    {"hidden_function",
+     "model M(concat = true) (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = concat(x, x)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:7: error: `concat` is true here, which cannot be called, and hides the function of that name\n"
+         "    2 |   y = concat(x, x)\n"
+         "      |       ^~~~~~"},
+    {"dims_at_the_end",
+     "layer L() (x: any[..., a, b]) -> any[..., b] {\n"
+         "  return sum(x, axis = a)\n"
+         "}\n"
+         "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  l = L()\n"
+         "  return l(x)\n"
+         "}\n",
+     "m.gnn:6:12: error: input `x` of `L` is `any[..., a, b]`, this is node[1433]\n"
+         "    6 |   return l(x)\n"
+         "      |            ^"},
     {"name_of_data_files",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  return sum(u -> v in g: edge_weight * x[u])\n"
@@ -867,7 +925,7 @@ static const struct error_case meaning[] = {
          "  z = l(y)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:4:9: error: input `x` of `Linear` is `any[in]` (in = 1433), this is node[3]\n"
+     "m.gnn:4:9: error: input `x` of `Linear` is `any[..., in]` (in = 1433), this is node[3]\n"
          "    4 |   z = l(y)\n"
          "      |         ^"},
     {"result_differs",
@@ -1225,6 +1283,22 @@ static const struct error_case meaning[] = {
 };
 
 static const struct error_case train[] = {
+    {"train_input",
+     "model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }\n"
+         "train M(x: node[F]) {\n"
+         "  loss = cross_entropy(M(g, x), y) over train_mask\n"
+         "}\n",
+     "m.gnn:2:16: error: expected `)` or `,` after a hyperparameter, found `[`\n"
+         "    2 | train M(x: node[F]) {\n"
+         "      |                ^"},
+    {"train_rate",
+     "model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }\n"
+         "train M {\n"
+         "loss = cross_entropy(M(g, x), y) over train_mask; lr = 0.1\n"
+         "}\n",
+     "m.gnn:3:51: error: a train block has no `lr`; it is the optimizer's: `optimizer = adam(lr = 0.01)`\n"
+         "    3 | loss = cross_entropy(M(g, x), y) over train_mask; lr = 0.1\n"
+         "      |                                                   ^~"},
     {"train_select_word",
      "model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }\n"
          "train M {\n"

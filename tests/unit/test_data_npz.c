@@ -56,7 +56,7 @@ START_TEST(heterophilous_layout)
     ck_assert_int_eq(count_mask(d->train_mask, 4), 1);
     gn_dataset_free(d);
     opt.split = 2;
-    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_USAGE, "split 2: expected 0 to 1");
+    MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_USAGE, "split 2: there are 2");
     opt.split = -1;
     MUST_FAIL(gn_dataset_read(&opt, &d), GN_ERR_USAGE, "split -1");
 }

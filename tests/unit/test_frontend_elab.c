@@ -234,6 +234,10 @@ static const struct shape_case {
      "node f32[6]"},
     {"normalize(x)", "node f32[6]"},
     {"fill(x, 2) ^ 3", "node f32[6]"},
+    {"Linear(4)(reshape(x, [2, 3]))", "node f32[2, 4]"},
+    {"Linear(4)(sum(reshape(x, [2, 3]), over = node))", "f32[2, 4]"},
+    {"MLP([5, 4], norm = false)(reshape(x, [2, 3]))", "node f32[2, 4]"},
+    {"Linear(4)(x[0])", NULL},
 };
 
 START_TEST(shape_of_value)
@@ -269,6 +273,19 @@ START_TEST(axes_by_name)
             return;
         }
     ck_abort_msg("the axis was not placed by its name");
+}
+END_TEST
+
+/* `[..., b]`: the last axes are looked at and named, those before keep their names. */
+START_TEST(dims_at_the_end)
+{
+    gn_model *m = frontend_model(&arena,
+                                 "layer L() (x: any[..., a, b]) -> any[..., b] { return sum(x, axis = a) + 0 * b }\n"
+                                 "model M(heads = 4) (x: node[F]) -> node[4, 3] {\n"
+                                 "  param w: [F, heads, 2, 3] = zeros\n  param scale: [heads] = ones\n"
+                                 "  l = L()\n  return l(x @ w) * scale\n}\n",
+                                 NULL, 0, NULL);
+    has_type(m->eval, "node f32[4, 3]");
 }
 END_TEST
 
@@ -558,6 +575,7 @@ int main(void)
     tcase_add_loop_test(t, compile_time, 0, COUNT(truths));
     tcase_add_loop_test(t, shape_of_value, 0, COUNT(shapes));
     tcase_add_test(t, axes_by_name);
+    tcase_add_test(t, dims_at_the_end);
     tcase_add_loop_test(t, stdlib_sees_its_own_names, 0, COUNT(own_names));
     tcase_add_test(t, own_names_hide);
     tcase_add_test(t, dropout_sites);

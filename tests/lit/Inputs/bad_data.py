@@ -25,6 +25,7 @@ for name, text, what in (
     ("lonely.txt", "0 1\n1\n", "lonely.txt:2: expected `source target [weight]`"),
     ("nan.txt", "0 1 nan\n", "nan.txt:1: 'nan': expected a finite weight"),
     ("words.txt", "a b\n", "words.txt:1: 'a': expected a node"),
+    ("apart.txt", "0 1\n1 2000000000\n", "apart.txt: 2 edges, and a node 2000000000: nodes are numbered from 0"),
     ("nothing.txt", "# nothing\n", "no edges"),
     ("empty.txt", "", "empty.txt"),
     ("row.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n4 1\n",
@@ -56,6 +57,14 @@ GOOD = {"edge_index": ("q", (2, 4), [0, 1, 2, 3, 1, 0, 3, 2]), "x": ("f", (4, 2)
         "y": ("q", (4,), [0, 1, 0, 1]), "train_mask": ("?", (4,), [1, 1, 0, 0]), "val_mask": ("?", (4,), [0, 0, 1, 0]),
         "test_mask": ("?", (4,), [0, 0, 0, 1])}
 NAN = float("nan")
+NO_MASKS = dict.fromkeys(("train_mask", "val_mask", "test_mask"))
+INDEX = {"train_idx": ("q", (2,), [0, 1]), "valid_idx": ("q", (1,), [2]), "test_idx": ("q", (1,), [3])}
+NO_NODES = {**NO_MASKS, "edge_index": None, "x": None, "y": None}
+BSR, CSC = (files.npy("B", (), list(kind), "|S3") for kind in (b"bsr", b"csc"))
+SCIPY = {"indices": ("i", (2,), [1, 3]), "indptr": ("i", (5,), [0, 1, 1, 2, 2]), "data": ("d", (2,), [1, 2]),
+         "shape": ("q", (2,), [4, 4]), "format": files.npy("B", (), list(b"csr"), "|S3")}
+COO = {"row": ("q", (2,), [0, 2]), "col": ("q", (2,), [1, 3]), "data": ("d", (2,), [1, 2]),
+       "shape": ("q", (2,), [4, 4]), "format": files.npy("B", (), list(b"coo"), "|S3")}
 
 
 def npz(name, compression=zipfile.ZIP_STORED, **change):
@@ -75,9 +84,30 @@ for name, change, what in (
     ("labels_short", {"y": ("q", (3,), [0, 1, 0])}, "y: shape [3]: expected one label a node"),
     ("labels_huge", {"y": ("q", (4,), [0, 1, 0, 2 ** 40])}, "y[3]"),
     ("labels_negative", {"y": ("q", (4,), [0, 1, 0, -2])}, "y[3]"),
-    ("mask_short", {"val_mask": ("?", (3,), [0, 0, 1])}, "val_mask: shape [3]: expected [splits, nodes] or [nodes]"),
+    ("mask_short", {"val_mask": ("?", (3,), [0, 0, 1])}, "val_mask: shape [3]: expected [nodes], [splits, nodes] or [nodes, splits]; numbers of nodes are read under `train_idx`"),
     ("mask_long", {"train_mask": ("?", (5,), [1] * 5)}, "train_mask: shape [5]"),
     ("mask_missing", {"test_mask": None}, "expected masks for train, val and test, or none"),
+    ("index_out", {**NO_MASKS, **INDEX, "test_idx": ("q", (1,), [4])}, "test_idx[0] is 4: expected a node from 0 to 3"),
+    ("index_negative", {**NO_MASKS, **INDEX, "train_idx": ("q", (1,), [-1])}, "train_idx[0] is -1: expected a node"),
+    ("index_mask", {**NO_MASKS, **INDEX, "train_idx": ("?", (4,), [1, 1, 0, 0])}, "train_idx is of booleans: expected numbers of nodes"),
+    ("index_missing", {**NO_MASKS, **INDEX, "valid_idx": None}, "expected numbers of nodes for train, valid and test, or none"),
+    ("index_shape", {**NO_MASKS, **INDEX, "valid_idx": ("q", (1, 2), [0, 1])}, "valid_idx: shape [1, 2]: expected a vector"),
+    ("labels_many", {"y": ("q", (4, 2), [0, 1] * 4)}, "y: shape [4, 2]: expected one label a node; several numbers a node"),
+    ("nodes_few", {"num_nodes": ("q", (), [3])}, "num_nodes: says 3 nodes: expected 4, as the edges name, to 2147483647"),
+    ("nodes_many", {"num_nodes": ("q", (), [2 ** 40])}, "num_nodes: says 1099511627776 nodes: expected 4"),
+    ("nodes_two", {"num_nodes": ("q", (2,), [4, 4])}, "num_nodes: expected one whole number"),
+    ("nodes_half", {"num_nodes": ("d", (), [4.5])}, "num_nodes: expected one whole number"),
+    ("edges_turned", {"edge_index": ("q", (4, 2), [0, 1] * 4)}, "expected [2, edges]; [edges, 2] is read under `edges`"),
+    ("edges_apart", {**NO_NODES, "edge_index": ("q", (2, 1), [0, 2 * 10 ** 9])}, "1 edges, and a node 2000000000: nodes are numbered"),
+    ("scipy_bsr", {**NO_NODES, **SCIPY, "format": BSR}, "a matrix of scipy in the format 'bsr': expected csr, csc or coo"),
+    ("scipy_oblong", {**NO_NODES, **SCIPY, "shape": ("q", (2,), [4, 5])}, "4 x 5: expected a square matrix"),
+    ("scipy_columns", {**NO_NODES, **SCIPY, "format": CSC, "indptr": ("i", (6,), [0, 1, 1, 2, 2, 2]), "shape": ("q", (2,), [4, 5])},
+     "4 x 5: expected a square matrix"),
+    ("scipy_negative", {**NO_NODES, **COO, "shape": ("q", (2,), [-1, -1])}, "-1 x -1: expected a square matrix"),
+    ("scipy_huge", {**NO_NODES, **SCIPY, "shape": ("q", (2,), [2 ** 62, 2 ** 62])}, "expected a square matrix, one row and column a node, at most"),
+    ("scipy_lonely", {**NO_NODES, **COO, "data": ("d", (1,), [1])}, "data: shape [1]: expected [2]"),
+    ("scipy_nan", {**NO_NODES, **COO, "data": ("d", (2,), [1, NAN])}, "the weight of edge 1 is nan: expected a finite number"),
+    ("scipy_outside", {**NO_NODES, **COO, "col": ("q", (2,), [1, 4])}, "entry 1 is (2, 4): expected rows and columns below 4"),
     ("weights_short", {"edge_weight": ("f", (3,), [1] * 3)}, "edge_weight"),
     ("weights_nan", {"edge_weight": ("f", (4,), [1, 1, NAN, 1])}, "edge_weight"),
     ("object", {"x": files.npy("b", (4, 2), [0] * 8, "|O")}, "x"),
@@ -94,7 +124,11 @@ data(1, NO_FEATURES, r.write("no_features.txt", "0 1\r\n1 2\r\n"), "--classes", 
 data(1, NO_FEATURES, npz("no_features", x=None))
 data(1, "`C` is the number of classes, and the data has none; --classes N", npz("no_classes", y=None))
 data(2, "3 classes are asked for, but the labels have 4", npz("classes", y=("q", (4,), [0, 1, 3, 1])), "--classes", 3)
-data(2, "split 1: expected 0 to 0", npz("split"), "--split", "1")
+data(2, "train_mask: split 1: there is only 1", npz("split"), "--split", "1")
+SPLITS = {f"{name}_masks": ("?", (1, 4), [1, 1, 1, 1]) for name in ("train", "val", "test")}
+data(2, "edges with attributes cannot be made undirected; --undirected off leaves them", npz(
+    "heterophilous", **NO_MASKS, **SPLITS, edge_index=None, edges=("q", (4, 2), [0, 1, 1, 2, 2, 3, 3, 1]),
+    edge_attr=("f", (4, 1), [1, 2, 3, 4])))
 data(3, "has no labels, which training needs", npz("no_labels", y=None), "--classes", 2)
 FINE = (0, 4)  # 4: built without a back end
 r.survives(FINE, "train", MODEL, "--data", npz("good"), "-q", "--epochs", "2", "-O", "eager")

@@ -196,6 +196,68 @@ assert "4 classes\n" in text and "warning" not in text, text
 r.fails(3, "edge_weight: shape [5]: expected 90 rows", "run", GCN, "--data", npz("bad.npz", {**ALL, "edge_weight": ("f", (5,), [1.0] * 5)}))
 r.fails(3, "edge_index: edge 1 ends at -1: expected a node", "run", GCN, "--data", npz("bad.npz", {**ALL, "edge_index": ("q", (2, 2), [0, 1, 2, -1])}))
 
+# Splits as numbers of nodes, and as a column a split, are those of masks.
+DEGREE = r.write("in_degree.gnn", "model M() (g: graph) -> node {\n  return degree(g)\n}\n")
+parts = {name: [v for v in range(N) if v % 3 == k] for k, name in enumerate(("train", "valid", "test"))}
+bare = {"edge_index": EDGES, "x": X, "y": Y}
+turned = {key: ("?", (N, 2), [b for bit in MASKS[key][2] for b in (1, bit)]) for key in MASKS}
+ways = (({**bare, **MASKS}, ()), ({**bare, **{f"{name}_idx": ("q", (len(v),), v) for name, v in parts.items()}}, ()),
+        ({**bare, **turned}, ("--split", 1)))
+weights = set()
+for arrays, options in ways:
+    text = said("train", GCN, "--data", npz("split.npz", arrays), "--epochs", 3, "--save", r.path("split.st"), *options)
+    assert "10 nodes to train on, 10 for validation, 10 for test\n" in text and "warning" not in text, text
+    weights.add(open(r.path("split.st"), "rb").read())
+assert len(weights) == 1
+both = said("train", GCN, "--data", npz("both.npz", {**ways[0][0], **ways[1][0]}), "--epochs", 1)
+assert "warning: nothing reads the array `train_idx` of the data\n" in both, both
+
+# What scipy.sparse.save_npz writes: entry (i, j) is the edge i -> j.  Here 0 -> 1 of weight 1.5 twice (as coordinates), 2 -> 1, 3 -> 0.
+def scipy(kind, **arrays):
+    return {**arrays, "format": files.npy("B", (), list(kind.encode()), "|S3"), "shape": ("q", (2,), [4, 4])}
+for arrays in (scipy("csr", indices=("i", (3,), [1, 1, 0]), indptr=("i", (5,), [0, 1, 1, 2, 3]), data=("d", (3,), [3, 1, 1])),
+               scipy("csc", indices=("i", (3,), [3, 0, 2]), indptr=("i", (5,), [0, 1, 3, 3, 3]), data=("d", (3,), [1, 3, 1])),
+               scipy("coo", row=("i", (4,), [0, 0, 2, 3]), col=("i", (4,), [1, 1, 1, 0]), data=("f", (4,), [1.5, 1.5, 1, 1]),
+                     _is_array=("?", (), [1]))):
+    text = said("run", DEGREE, "--data", npz("scipy.npz", arrays), "--predictions", r.path("degrees.npz"))
+    assert "with weights" in text and "warning" not in text, text
+    assert files.read_npz(r.path("degrees.npz"))["out"][2] == [1, 4, 0, 0], arrays
+# A spreadsheet's byte order mark; features of edges under OGB's name.
+assert "3 nodes, 2 edges" in said("run", DEGREE, "--data", r.write("bom.csv", b"\xef\xbb\xbf0,1\r\n1,2\r\n"))
+assert "90 edges, 2 edge features" in said("run", DEGREE, "--data", npz("ogb.npz", {**bare, "edge_feat": ("f", (90, 2), [1.0] * 180)}))
+# Labels that are no numbers from 0 are told by how few of so many classes occur.
+few = said("train", GCN, "--data", npz("few.npz", {**ALL, "y": ("q", (N,), [10 * (1 + v % C) for v in range(N)])}), "--epochs", 1)
+assert "31 classes, of which 3 occur\n" in few, few
+
+# One class is none to choose by.
+r.fails(3, "and lone has one class alone; --classes N says how many there are", "train", GCN, "--data",
+        npz("lone.npz", {**ALL, "y": ("q", (N,), [0] * N)}))
+
+# Many small graphs, as docs/data.md has them: rings of five nodes, and which class a ring is of says the sum of its features.
+GRAPHS, SIZE = 24, 5
+NODES = GRAPHS * SIZE
+inner = [(SIZE * k + v, SIZE * k + (v + 1) % SIZE) for k in range(GRAPHS) for v in range(SIZE)]
+into = [(v, NODES + v // SIZE) for v in range(NODES)]
+ends = inner + into
+marks = [float(k % 2 and v == k % SIZE) for k in range(GRAPHS) for v in range(SIZE)] + [0.0] * GRAPHS
+collection = {"edge_index": ("q", (2, len(ends)), [e[k] for k in (0, 1) for e in ends]),
+              "member": ("B", (len(ends),), [0] * len(inner) + [1] * len(into)), "x": ("f", (NODES + GRAPHS, 1), marks),
+              "y": ("q", (NODES + GRAPHS,), [-1] * NODES + [k % 2 for k in range(GRAPHS)])}
+for k, name in enumerate(("train_idx", "valid_idx", "test_idx")):
+    mine = [NODES + v for v in range(GRAPHS) if v // 8 == k]
+    collection[name] = ("q", (len(mine),), mine)
+text = open(os.path.join(runs.SAMPLES, "..", "docs", "data.md"), encoding="utf-8").read()
+recipe = r.write("graphs.gnn", "model Graphs" + text.split("```\nmodel Graphs")[1].split("```")[0])
+out = r.works("train", recipe, "--data", npz("graphs.npz", collection), "-q", "--epochs", 300, "-D", "hidden=8")
+assert "train 100.00% val 100.00% test 100.00%" in out, out
+r.fails(1, "the data has no edge features for the input `member`, and no array of that name", "run", recipe, "--data",
+        npz("graphs.npz", {**collection, "member": None}))
+# An array of its own name goes before features, for the only input of nodes as for that of edges.
+own_name = r.write("own_name.gnn", "model M() (g: graph, height: node[2]) -> node[2] {\n  return 2 * height\n}\n")
+r.works("run", own_name, "--data", npz("height.npz", {**ALL, "height": ("f", (N, 2), [float(v) for v in range(2 * N)])}), "-q",
+        "--classes", 3, "--predictions", r.path("height.npz.out.npz"))
+assert files.read_npz(r.path("height.npz.out.npz"))["out"][2] == [2.0 * v for v in range(2 * N)]
+
 # A label of -1 counts nowhere, in a mask neither: with such nodes in the masks and out of them a model becomes the same.
 unknown = ("q", (N,), [-1 if v % 5 == 0 else v % C for v in range(N)])
 ended = []
@@ -207,8 +269,19 @@ for inside in (True, False):
     served = r.works("run", GCN, "--data", data, "-q", "--weights", r.path("partly.safetensors"))
     ended.append((trained.split("\n")[0], served.split("\n")[0]))
     text = said("run", GCN, "--data", data)
-    assert ("10 for test\n6 of these have no label (-1), which counts nowhere\n" in text) == inside, text
+    assert ("10 for test\n6 of these have no label (-1): losses of labels and accuracies leave them out\n" in text) == inside, text
 assert ended[0] == ended[1], ended
+# A loss of numbers takes -1 for one, unless its mask says otherwise.
+losses = {}
+for name, mask in (("all", "train_mask"), ("known", "train_mask and y >= 0")):
+    squares = r.write("squares.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  l = Linear(C)\n  return l(x)\n}\n"
+                      f"train M {{\n  loss = mse(M(g, x), one_hot(y, C), mask = {mask})\n}}\n")
+    for inside in (True, False):
+        thirds = {f"{part}_mask": ("?", (N,), [int(v // 10 == k and (inside or v % 5)) for v in range(N)])
+                  for k, part in enumerate(("train", "val", "test"))}
+        data = npz("squares.npz", {**ALL, **thirds, "y": unknown})
+        losses[name, inside] = r.works("train", squares, "--data", data, "-q", "--epochs", 5).split("\n")[0]
+assert losses["known", True] == losses["known", False] != losses["all", True], losses
 for on in ("on", "off"):
     r.works(GCN, "--data", r.path("all.npz"), "-q", "--normalize-features", on, "-o", r.path("gcn.o"), "--header", r.path("gcn.h"))
     assert ("divided by its sum" in open(r.path("gcn.h")).read()) == (on == "on"), on

@@ -1,0 +1,97 @@
+/* Which nodes of an .npz are for training, validation and test: masks, or numbers of nodes. */
+#include "runtime/data/npz_split.h"
+
+#include "runtime/data/mem.h"
+#include "runtime/data/npy.h"
+
+typedef struct reader {
+    gn_npz_keys *keys;
+    gn_zip *zip;
+    gn_reading *r;
+    int64_t nodes;
+} reader;
+
+enum { PARTS = 3, NAMES = 3 }; /* train, validation, test; the names that each may have, NULL at the end */
+typedef const char *const names[PARTS][NAMES];
+
+static names mask_keys = {
+    {"train_masks", "train_mask", NULL}, {"val_masks", "val_mask", NULL}, {"test_masks", "test_mask", NULL}};
+static names index_keys = {{"train_idx", NULL}, {"valid_idx", "val_idx", NULL}, {"test_idx", NULL}};
+
+/* The split `--split` of a mask. */
+static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uint8_t *mask)
+{
+    int64_t n = l->nodes, splits = 1, step = 1, split = l->r->opt->split, at;
+    bool rows = a->rank == 2 && a->dim[1] == n, columns = !rows && a->rank == 2 && a->dim[0] == n;
+    if (!rows && !columns && (a->rank != 1 || a->dim[0] != n))
+        return gn_npz_bad_shape(l->r->origin, key, a,
+                                "[nodes], [splits, nodes] or [nodes, splits]; numbers of nodes are read under "
+                                "`train_idx`, `valid_idx` and `test_idx`");
+    if (a->rank == 2) splits = a->dim[rows ? 0 : 1];
+    l->r->splits = splits;
+    if (split < 0 || split >= splits)
+        GN_FAIL(GN_ERR_USAGE, "%s: %s: split %lld: there %s %lld", l->r->origin, key, (long long)split,
+                splits == 1 ? "is only" : "are", (long long)splits);
+    at = columns ? split : split * n;
+    if (columns) step = splits;
+    for (int64_t i = 0; i < n; i++) mask[i] = gn_ndarray_f64(a, at + i * step) != 0;
+    return NULL;
+}
+
+static gn_status *take_numbers(reader *l, const char *key, const gn_ndarray *a, uint8_t *mask)
+{
+    if (a->rank != 1) return gn_npz_bad_shape(l->r->origin, key, a, "a vector of numbers of nodes");
+    if (a->kind == 'b')
+        GN_FAIL(GN_ERR_DATA, "%s: %s is of booleans: expected numbers of nodes; masks are `train_mask`, ...",
+                l->r->origin, key);
+    for (int64_t i = 0; i < a->count; i++) {
+        int64_t v;
+        if (!gn_ndarray_i64(a, i, &v) || v < 0 || v >= l->nodes)
+            GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a node from 0 to %lld", l->r->origin, key, (long long)i,
+                    gn_ndarray_f64(a, i), (long long)l->nodes - 1);
+        mask[v] = 1;
+    }
+    l->r->splits = 1;
+    return NULL;
+}
+
+static gn_status *read_part(reader *l, const char *key, bool numbers, uint8_t **out)
+{
+    gn_ndarray a;
+    GN_TRY(gn_npz_known(l->keys, l->zip, key));
+    GN_TRY(gn_npz_array(l->zip, key, &a));
+    gn_status *s = NULL;
+    if (!(*out = gn_mem_alloc(l->nodes, 1))) s = GN_ERROR(GN_ERR_NOMEM, "out of memory: a mask");
+    if (!s) s = (numbers ? take_numbers : take_mask)(l, key, &a, *out);
+    gn_ndarray_free(&a);
+    return s;
+}
+
+/* How many of the three are there, under which names. */
+static int look_up(const gn_zip *z, names of, const char *key[PARTS])
+{
+    int found = 0;
+    for (int k = 0; k < PARTS; k++) {
+        const char *const *name = of[k];
+        while (*name && !gn_npz_has(z, *name)) name++;
+        key[k] = *name;
+        found += *name != NULL;
+    }
+    return found;
+}
+
+gn_status *gn_npz_read_split(gn_npz_keys *k, gn_zip *z, gn_reading *r, gn_dataset *d)
+{
+    reader l = {k, z, r, d->n_nodes};
+    uint8_t **const mask[PARTS] = {&d->train_mask, &d->val_mask, &d->test_mask};
+    const char *key[PARTS];
+    int found = look_up(z, mask_keys, key);
+    bool numbers = found == 0;
+    if (numbers) found = look_up(z, index_keys, key);
+    if (found == 0) return NULL;
+    if (found < PARTS)
+        GN_FAIL(GN_ERR_DATA, "%s: expected %s for train, %s and test, or none", r->origin,
+                numbers ? "numbers of nodes" : "masks", numbers ? "valid" : "val");
+    for (int p = 0; p < PARTS; p++) GN_TRY(read_part(&l, key[p], numbers, mask[p]));
+    return NULL;
+}
