@@ -7,7 +7,7 @@
 #   bench/gpu.sh first [DIR]      there: driver, compiler, tensor cores, and one small model in every way of running; a minute
 #   bench/gpu.sh test [DIR]       there: that, all suites side by side, whole trainings
 #   bench/gpu.sh sanitize [DIR]   there: compute-sanitizer's four tools
-#   bench/gpu.sh time [DIR]       there: modes against modes, products by kernels and by cuBLASLt
+#   bench/gpu.sh time [DIR]       there: modes against modes, tuned beside default, products by kernels and by cuBLASLt
 #   bench/gpu.sh aggregate [DIR]  there: sums over edges, bytes a second beside those of copies
 #   bench/gpu.sh race [DIR]       there: against PyTorch Geometric; what an earlier call has raced is not raced again
 #
@@ -229,6 +229,11 @@ times() {
                 step "bench-$m-products-$way" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes default,reduce-overhead \
                     --data "$wide" -D hidden=128 $b --without one-kernel --products $way -o "$logs/bench-$m-products-$way"
             done
+            # what does a search try and find?  And what is that beside the default's: a cell's first process searches, its second takes that
+            step "tune-$m" 90 "$dir/gnnc" tune "samples/$m.gnn" --device "$device" --data "$cora" --tune-budget 30 -v \
+                --tune-lock "$logs/tune-$m.lock"
+            step "bench-$m-tuned" 90 "$dir/gnnc" bench "samples/$m.gnn" --device "$device" --modes reduce-overhead,max-autotune --data "$cora" $b \
+                --tune-budget 20 -o "$logs/bench-$m-tuned"
             step "launches-$m" 60 "$dir/gnnc" explain "samples/$m.gnn" --device "$device" --data "$wide" -D hidden=128 # each, timed
             step "products-$m" 60 "$dir/gnnc" train "samples/$m.gnn" --device "$device" -O max-autotune --data "$wide" -D hidden=128 \
                 --epochs 20 -v

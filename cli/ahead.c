@@ -73,18 +73,18 @@ static void report(const gn_cli *cli, const gn_session *s, const gn_aot_object *
         gn_json_end(&j);
         return;
     }
-    printf("%s: %s of model %s for %s, %s; %d kernels%s, an object of %zu bytes; names begin with %s_\n",
-           cli->opt.output, g->step ? "inference and training" : "inference", g->model, g->cpu,
-           cli->opt.weights ? "with its weights" : "without weights", o->kernels, gn_cli_cached(s), o->bytes.n,
-           o->prefix);
+    printf("%s: %s of model %s for %s, %s; %d kernels, an object of %zu bytes; names begin with %s_\n", cli->opt.output,
+           g->step ? "inference and training" : "inference", g->model, g->cpu,
+           cli->opt.weights ? "with its weights" : "without weights", o->kernels, o->bytes.n, o->prefix);
+    printf("compiled in %.1f ms%s\n", s->frontend_ms + s->build.ms, gn_cli_cached(s));
 }
 
 gn_status *gn_cli_compile_ahead(gn_cli *cli, gn_session_options *o)
 {
     gn_aot_object object;
     gn_session *s;
-    GN_TRY(gn_cli_check_output("-o", cli->opt.output));
-    GN_TRY(gn_cli_check_output("--header", cli->opt.header));
+    GN_TRY(gn_cli_check_output(cli, "-o", cli->opt.output));
+    GN_TRY(gn_cli_check_output(cli, "--header", cli->opt.header));
     o->train = o->keep_static = !cli->opt.inference;
     o->no_code = o->objects = true;
     o->cpu = cli->opt.cpu && strcmp(cli->opt.cpu, "native") ? cli->opt.cpu : NULL; /* NULL: this one */

@@ -189,6 +189,7 @@ static gn_status *compile(gn_cli *cli)
     GN_TRY(gn_cli_check_cuda(cli));
     if (cuda) o.limits = &limits;
     o.no_code = cuda || cli->opt.emit != NULL;
+    if (cli->opt.emit) GN_TRY(gn_cli_check_output(cli, "-o", cli->opt.output));
     gn_session *s;
     GN_TRY(gn_cli_session_open(cli, &o, &s));
     gn_status *status = NULL;

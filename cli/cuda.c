@@ -62,19 +62,27 @@ gn_status *gn_cli_arch(const gn_cli *cli, int *out)
             cli->opt.arch);
 }
 
+/* What is shown is made as what runs: programs that are compiled together are all made quickly, or none. */
+static bool all_quick(int n, const gn_compiled *const *programs)
+{
+    bool quick = true;
+    for (int p = 0; p < n; p++) quick = quick && programs[p]->quick;
+    return quick;
+}
+
 /* A program in one kernel is a program of NVRTC too. */
-static gn_status *emit_whole(const gn_cli *cli, const gn_compiled *c, const char *what, gn_buf *out)
+static gn_status *emit_whole(const gn_cli *cli, const gn_compiled *c, const char *what, bool quick, gn_buf *out)
 {
     gn_without without;
     GN_TRY(gn_cli_without(cli, &without));
     const gn_cuda_whole *w = gn_whole_of(cli->arena, c, gn_is_on(without.decisions, GN_DO_SHARE_CODE), true);
     gn_cuda_geometry *g = GN_NEW_N(cli->arena, gn_cuda_geometry, w->n + 1);
     gn_buf_printf(out, "\n// program %s, %s\n", c->artifact->name, c->whole_why);
-    return !strcmp(what, "cuda") ? gn_cuda_whole_source(w, out, g) : gn_cuda_whole_ptx(w, arch_of(cli), out);
+    return !strcmp(what, "cuda") ? gn_cuda_whole_source(w, out, g) : gn_cuda_whole_ptx(w, arch_of(cli), quick, out);
 }
 
 static gn_status *emit_kernels(const gn_cli *cli, int n, const gn_compiled *const *programs, const char *what,
-                               gn_buf *out)
+                               bool quick, gn_buf *out)
 {
     int total = 0, at = 0;
     for (int p = 0; p < n; p++) total += programs[p]->n_kernels;
@@ -88,10 +96,10 @@ static gn_status *emit_kernels(const gn_cli *cli, int n, const gn_compiled *cons
             kernels[at++] = programs[p]->kernels[k];
         }
     if (!strcmp(what, "cuda")) return gn_cuda_source(total, kernels, origin, out, g);
-    if (!strcmp(what, "ptx")) return gn_cuda_ptx(total, kernels, arch_of(cli), out);
+    if (!strcmp(what, "ptx")) return gn_cuda_ptx(total, kernels, arch_of(cli), quick, out);
     gn_code_object object;
     gn_cuda_view view;
-    GN_TRY(gn_cuda_object(total, kernels, arch_of(cli), false, &object));
+    GN_TRY(gn_cuda_object(total, kernels, arch_of(cli), quick, &object));
     gn_status *s = gn_cuda_object_view(&object, &view);
     if (!s) gn_buf_addn(out, view.cubin, view.cubin_bytes);
     free(object.bytes);
@@ -114,6 +122,7 @@ void gn_cli_report_products(const gn_cli *cli, const gn_compiled *c)
     for (uint32_t l = 0; l < c->low->launches.n; l++) {
         const low_launch *launch = &c->low->launches.p[l];
         const char *said = c->product_why ? c->product_why[l] : NULL;
+        if (launch->edges && cli->opt.verbose) printf("  %s: edges: %s\n", launch->kernel->name, launch->edges);
         if (!said && cli->opt.verbose && launch->product) said = "cuBLASLt has it, too";
         if (said)
             printf("  %s: %s\n", launch->kernel->name, said);
@@ -125,6 +134,7 @@ void gn_cli_report_products(const gn_cli *cli, const gn_compiled *c)
 gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *programs, const char *what, gn_buf *out)
 {
     const gn_compiled **plain = GN_NEW_N(cli->arena, const gn_compiled *, n + 1);
+    bool quick = all_quick(n, programs);
     int n_plain = 0;
     for (int p = 0; p < n; p++) {
         if (!programs[p]->whole)
@@ -134,9 +144,9 @@ gn_status *gn_cli_emit_cuda(const gn_cli *cli, int n, const gn_compiled *const *
                     "--emit=cubin: program %s is one kernel, in a cubin of its own: add --without one-kernel",
                     programs[p]->artifact->name);
     }
-    GN_TRY(emit_kernels(cli, n_plain, plain, what, out));
+    GN_TRY(emit_kernels(cli, n_plain, plain, what, quick, out));
     for (int p = 0; p < n; p++)
-        if (programs[p]->whole) GN_TRY(emit_whole(cli, programs[p], what, out));
+        if (programs[p]->whole) GN_TRY(emit_whole(cli, programs[p], what, quick, out));
     return NULL;
 }
 
@@ -223,6 +233,7 @@ gn_status *gn_cli_report_cuda(const gn_cli *cli, int n, const char *const *names
         printf("%d kernels, %d distinct", r.kernels, r.distinct);
         if (r.cached) printf(" (%d cached)", r.hits);
         printf(", %lld bytes of code for sm_%d in %.1f ms\n", (long long)r.stats.code_bytes, arch, r.ms);
+        if (r.undivided) printf("no linker, so a program in one kernel was compiled by one thread (gnnc doctor)\n");
     }
     gn_cuda_objects_free(&code);
     return s;

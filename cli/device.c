@@ -28,7 +28,6 @@ gn_status *gn_cli_open_device(gn_cli *cli)
     gn_device_choice d;
     GN_TRY(gn_cli_device_of(cli, &d));
     if (!d.gpu) return NULL;
-    if (cli->opt.tune_lock) GN_FAIL(GN_ERR_USAGE, "--tune-lock does not go with --device %s", cli->opt.device);
     gn_status *s = open_target(cli, d.ordinal);
     if (s && d.any) {
         if (cli->opt.verbose) fprintf(stderr, "device: cpu, since %s\n", gn_status_message(s));
@@ -42,11 +41,5 @@ gn_status *gn_cli_open_device(gn_cli *cli)
     if (!cli->opt.quiet)
         fprintf(stderr, "device: cuda:%d, %s (sm_%d), %.1f GB\n", about->ordinal, about->name, cli->target->arch,
                 (double)about->total_bytes / 1e9);
-    if (cli->opt.mode && gn_modes[gn_mode_by_name(cli->opt.mode)].tune && !cli->opt.quiet)
-        fprintf(stderr,
-                "%s: schedules are not searched for on a GPU; those of the rules are used, and products of matrices "
-                "timed as "
-                "kernels and by cuBLASLt\n",
-                cli->opt.mode);
     return NULL;
 }

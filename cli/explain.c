@@ -107,17 +107,21 @@ static void print_head(const gn_cli *cli, const gn_session *s, const gn_unit_rep
            *without ? ", without " : "", without);
 }
 
+void gn_cli_explain_tuned(gn_arena *a, const gn_session *s)
+{
+    const gn_tuned *t = s->tuned[s->opt.train ? GN_UNIT_STEP : GN_UNIT_EVAL];
+    if (!t) return;
+    const char *choices = gn_pick_text(a, &t->pick);
+    gn_cli_print_words("tuned",
+                       gn_arena_printf(a, "%s%s%s (%.1f us, the default %.1f, when it was measured)",
+                                       *choices ? choices : "as rules say", t->reorder ? ", order " : "",
+                                       t->reorder ? gn_order_name[t->reorder] : "", t->best_us, t->default_us));
+}
+
 static void print_here(const gn_cli *cli, const gn_session *s, const gn_unit_report *u, const gn_ceilings *c)
 {
     printf("%d thread%s\n", c->threads, c->threads > 1 ? "s" : "");
-    const gn_tuned *t = s->tuned[s->opt.train ? GN_UNIT_STEP : GN_UNIT_EVAL];
-    if (t) {
-        const char *choices = gn_pick_text(cli->arena, &t->pick);
-        gn_cli_print_words("tuned",
-                           gn_arena_printf(cli->arena, "%s%s%s (%.1f us, the default %.1f, when it was measured)",
-                                           *choices ? choices : "as rules say", t->reorder ? ", order " : "",
-                                           t->reorder ? gn_order_name[t->reorder] : "", t->best_us, t->default_us));
-    }
+    gn_cli_explain_tuned(cli->arena, s);
     int launches, shared, waits;
     if (gn_instance_in_region(u->unit->instance, &launches, &shared, &waits))
         gn_cli_print_words("region",

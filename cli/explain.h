@@ -17,6 +17,7 @@ const char *gn_cli_kernel_place(gn_arena *a, const gn_unit_report *u, int k);
 const char *gn_cli_amount(gn_arena *a, double x, const char *unit); /* "1.2 MB"; "-" for 0 */
 /* A line, broken where it gets long: a label, and words. */
 void gn_cli_print_words(const char *label, const char *text);
+void gn_cli_explain_tuned(gn_arena *a, const gn_session *s); /* what a search chose; nothing where none did */
 
 /* explain_gpu.c: of a GPU's kernels. */
 typedef struct gn_cli_gpu {

@@ -73,6 +73,7 @@ void gn_cli_explain_gpu_head(gn_arena *a, const gn_session *s, const gn_unit_rep
                                                      g->copies));
     else
         gn_cli_print_words("no bounds", "what a GPU's memory and arithmetic allow is not measured");
+    gn_cli_explain_tuned(a, s);
     if (u->code->whole_why) gn_cli_print_words("runs", u->code->whole_why);
     if (g->whole)
         gn_cli_print_words("the kernel", gn_arena_printf(a, "%d threads a block, %s", g->whole->geometry.threads,
@@ -128,11 +129,38 @@ static const char *launch_text(gn_arena *a, const gn_unit_report *u, const gn_cl
                            resources(a, &g->launch[k]));
 }
 
+/* Are sums over edges what groups of lanes take one after another? */
+static bool has_steps(const gn_unit_report *u, int k)
+{
+    const low_launch *l = &u->code->low->launches.p[k];
+    const region *r = l->region >= 0 ? &u->code->f->regions.p[l->region] : NULL;
+    return r && r->kind == RG_ROWS && r->graph && u->kernels[k].cost.longest > 0;
+}
+
+/* Steps that the rows of a warp are held for: as many each as the longest of them takes. 0: not known. */
+static double steps_held(const gn_kernel_report *r, const gn_cli_facts *f)
+{
+    int k = 0;
+    while (k + 1 < GN_COST_WARPS && f->geometry.group << (k + 1) <= 32) k++;
+    return r->cost.held[k];
+}
+
+static const char *steps_text(gn_arena *a, const gn_kernel_report *r, const gn_cli_facts *f)
+{
+    const char *text = gn_arena_printf(a, "at most %.0f one after another", r->cost.longest);
+    double held = steps_held(r, f);
+    if (held <= 0) return text;
+    return gn_arena_printf(a, "%s; groups of a warp wait for its longest in %.0f %% of %.0f", text,
+                           100 * (1 - r->cost.taken / held), held);
+}
+
 void gn_cli_explain_gpu_kernel(gn_arena *a, const gn_unit_report *u, const gn_cli_gpu *g, int k)
 {
     const low_launch *l = &u->code->low->launches.p[k];
     gn_cli_print_words(g->whole ? "phase" : "launch", launch_text(a, u, g, k));
     if (u->code->product_why && u->code->product_why[k]) gn_cli_print_words("product", u->code->product_why[k]);
+    if (l->edges) gn_cli_print_words("edges", l->edges);
+    if (has_steps(u, k)) gn_cli_print_words("steps", steps_text(a, &u->kernels[k], &g->launch[k]));
     if (l->rounded) gn_cli_print_words("precision", l->rounded);
     if (l->why_exact) gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
 }
@@ -183,4 +211,10 @@ void gn_cli_explain_gpu_kernel_json(gn_json *j, const gn_unit_report *u, const g
     }
     if (l->rounded) gn_json_string(j, "rounded_to", l->rounded);
     if (l->why_exact) gn_json_string(j, "why_float32", l->why_exact);
+    if (l->edges) gn_json_string(j, "edges", l->edges);
+    if (has_steps(u, k)) {
+        gn_json_double(j, "longest_steps", r->cost.longest);
+        gn_json_double(j, "steps", r->cost.taken);
+        gn_json_double(j, "steps_held", steps_held(r, f) > 0 ? steps_held(r, f) : NAN);
+    }
 }

@@ -37,6 +37,15 @@ static gn_status *read_nonzeros(const char *text, int64_t *out)
     return NULL;
 }
 
+static gn_status *read_values(const char *text, gn_nonzeros *out)
+{
+    bool by_row = !strcmp(text, "rows");
+    if (!by_row && strcmp(text, "ones") != 0)
+        GN_FAIL(GN_ERR_USAGE, "-D values=%s: expected rows (equal in a row) or ones", text);
+    *out = by_row ? GN_NONZEROS_BY_ROW : GN_NONZEROS_ONE;
+    return NULL;
+}
+
 /* Rows of each level and edges into them, and of all rows: 2:3,5:9,10:20 is two levels. */
 static gn_status *read_rows(const char *text, gn_pass_options *o)
 {
@@ -58,18 +67,21 @@ static gn_status *read_rows(const char *text, gn_pass_options *o)
 }
 
 /* Inputs named by -D sparse=NAME are bound as CSR, those of -D fixed=NAME the same in every run; -D levels=N: of rows that
- * restrict_rows may pick; -D nonzeros=N and -D rows=ROWS:EDGES,... are facts of the data. */
+ * restrict_rows may pick; -D values=KIND (of the sparse ones), -D nonzeros=N and -D rows=ROWS:EDGES,... are facts of the data. */
 static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
 {
     gn_pass_options o = {.limit = (int)cli->opt.pass_limit, .verify = true};
     const char **sparse = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
     const char **fixed = GN_NEW_N(cli->arena, const char *, cli->opt.defines.n + 1);
+    gn_nonzeros known = GN_NONZEROS_ANY;
     for (size_t k = 0; k < (size_t)cli->opt.defines.n; k++) {
         const char *d = cli->opt.defines.p[k];
         if (strncmp(d, "sparse=", 7) == 0)
             sparse[o.n_sparse++] = d + 7;
         else if (strncmp(d, "levels=", 7) == 0)
             GN_TRY(read_levels(d + 7, &o.levels));
+        else if (strncmp(d, "values=", 7) == 0)
+            GN_TRY(read_values(d + 7, &known));
         else if (strncmp(d, "nonzeros=", 9) == 0)
             GN_TRY(read_nonzeros(d + 9, &o.facts.nonzeros));
         else if (strncmp(d, "rows=", 5) == 0)
@@ -78,8 +90,13 @@ static gn_status *pass_options(const gn_cli *cli, gn_pass_options *out)
             fixed[o.n_fixed++] = d + 6;
         else
             GN_FAIL(GN_ERR_USAGE,
-                    "-D %s: expected sparse=NAME, fixed=NAME, levels=N, nonzeros=N or rows=ROWS:EDGES,...", d);
+                    "-D %s: expected sparse=NAME, values=rows or ones, fixed=NAME, levels=N, nonzeros=N or "
+                    "rows=ROWS:EDGES,...",
+                    d);
     }
+    gn_nonzeros *nonzeros = GN_NEW_N(cli->arena, gn_nonzeros, (size_t)o.n_sparse + 1);
+    for (int k = 0; k < o.n_sparse; k++) nonzeros[k] = known;
+    o.nonzeros = nonzeros;
     o.sparse = sparse;
     o.fixed = fixed;
     GN_TRY(gn_cli_without(cli, &o.without));
@@ -156,9 +173,10 @@ const gn_command gn_command_opt = {
         "The names of the passes are those of src/passes/passes.h; `fuse` prints regions and `lower` kernels,\n"
         "and end a list.  A file that holds a kernel in loop IR is cleaned up and printed.\n"
         "-D sparse=NAME says that an input is bound as CSR, -D fixed=NAME that it is the same in every run, and\n"
-        "-D levels=N that restrict_rows may pick rows up to N levels from a mask.  -D nonzeros=N, of sparse inputs, "
-        "and\n"
-        "-D rows=R:E,...,R:E, of each level and of all, with the edges into them, are what dense-once decides by.\n",
+        "-D levels=N that restrict_rows may pick rows up to N levels from a mask.  -D values=rows says that the\n"
+        "non-zeros of a row of sparse inputs are equal, values=ones that all are 1.  -D nonzeros=N, of sparse\n"
+        "inputs, and -D rows=R:E,...,R:E, of each level and of all, with the edges into them, are what dense-once\n"
+        "decides by.\n",
     .examples = "  gnnc opt f.gir                            the pipeline of the default mode\n"
                 "  gnnc opt f.gir --passes simplify,factor   two passes\n"
                 "  gnnc opt f.gir --passes simplify,lower    the kernels\n"

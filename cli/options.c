@@ -84,7 +84,7 @@ static const gn_option options[] = {
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), MODEL | BENCH, "NAME=VALUE",
      "set a hyperparameter of the model; repeatable"},
     {"define", 'D', GN_OPTION_DEFINE, AT(defines), GN_COMMAND_opt, "NAME=VALUE",
-     "sparse=INPUT: that input is bound as a sparse matrix;\n"
+     "sparse=INPUT: that input is bound as a sparse matrix;\nvalues=rows or ones: what its non-zeros are;\n"
      "fixed=INPUT: it is the same in every run; levels=N: of rows\nthat restrict_rows may pick; nonzeros=N and\n"
      "rows=ROWS:EDGES,...: what dense-once decides by; repeatable"},
     {"emit", 0, GN_OPTION_CHOICES, AT(emit), GN_COMMAND_compile, "WHAT",
@@ -94,7 +94,7 @@ static const gn_option options[] = {
      emits},
     {"device", 0, GN_OPTION_STRING, AT(device), GN_COMMAND_compile, "DEVICE",
      "what to compile for: cpu (the default), or cuda, which needs\nNVRTC, but no GPU"},
-    {"device", 0, GN_OPTION_STRING, AT(device), TRAIN | BENCH, "DEVICE",
+    {"device", 0, GN_OPTION_STRING, AT(device), TRAIN | GN_COMMAND_tune | BENCH, "DEVICE",
      "where to run: cpu (the default), cuda, cuda:N, or auto, which\nis a GPU where there is one"},
     {"device", 0, GN_OPTION_STRING, AT(device), GN_COMMAND_explain, "DEVICE",
      "what to explain: cpu (the default), cuda or cuda:N, which is\ntimed where there is a GPU, or auto"},

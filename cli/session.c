@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int tri(const char *s) { return !s || !strcmp(s, "auto") ? -1 : !strcmp(s, "on"); }
 
@@ -75,9 +76,19 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     return defines_of(cli, out);
 }
 
-gn_status *gn_cli_check_output(const char *option, const char *path)
+static bool is_same_file(const char *a, const char *b)
 {
-    return path ? gn_status_annotate(gn_out_check(path), "%s", option) : NULL;
+    struct stat at, bt;
+    return a && b && !stat(a, &at) && !stat(b, &bt) && at.st_dev == bt.st_dev && at.st_ino == bt.st_ino;
+}
+
+gn_status *gn_cli_check_output(const gn_cli *cli, const char *option, const char *path)
+{
+    if (!path) return NULL;
+    bool model = cli->args.n && is_same_file(path, cli->args.p[0]);
+    if (model || is_same_file(path, cli->opt.data))
+        GN_FAIL(GN_ERR_USAGE, "%s %s: that is the %s, which would be lost", option, path, model ? "model" : "data");
+    return gn_status_annotate(gn_out_check(path), "%s", option);
 }
 
 gn_status *gn_cli_session_open(gn_cli *cli, gn_session_options *o, gn_session **out)
@@ -125,16 +136,18 @@ static int64_t marked_in_vain(const gn_dataset *d)
     return all;
 }
 
-/* Labels of which all classes occur but the first. */
-static bool counts_from_one(const gn_dataset *d)
+/* How many classes have a node; *first: whether class 0 does.  All of them, where there are too many to look. */
+static int64_t classes_seen(const gn_dataset *d, bool *first)
 {
-    if (!d->y || d->n_classes < 2 || d->n_classes > 1024) return false;
     bool seen[1024] = {false};
+    int64_t n = 0;
+    *first = true;
+    if (!d->y || d->n_classes > 1024) return d->n_classes;
     for (int64_t v = 0; v < d->n_nodes; v++)
         if (d->y[v] >= 0 && d->y[v] < d->n_classes) seen[d->y[v]] = true;
-    for (int64_t c = 1; c < d->n_classes; c++)
-        if (!seen[c]) return false;
-    return !seen[0];
+    for (int64_t c = 0; c < d->n_classes; c++) n += seen[c];
+    *first = seen[0];
+    return n;
 }
 
 /* What was read, and what was made of it on the way. */
@@ -149,7 +162,10 @@ static void describe_data(const gn_session *s)
             s->opt.data.features ? " (made up)"
             : d->normalized      ? " (rows divided by their sums)"
                                  : "");
+    bool first;
+    int64_t seen = classes_seen(d, &first);
     fprintf(stderr, ", %lld classes", (long long)d->n_classes);
+    if (seen > 0 && seen < (d->n_classes + 1) / 2) fprintf(stderr, ", of which %lld occur", (long long)seen);
     for (int k = 0; k < d->n_more; k++)
         if (d->more[k].taken) fprintf(stderr, ", %s", d->more[k].name);
     fprintf(stderr, "%s\n", d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
@@ -160,9 +176,9 @@ static void describe_data(const gn_session *s)
     if (d->split_drawn) fprintf(stderr, " with seed %llu\n", (unsigned long long)s->opt.data.seed);
     int64_t vain = d->train_mask ? marked_in_vain(d) : 0;
     if (vain)
-        fprintf(stderr, "%lld of these %s no label (-1), which counts nowhere\n", (long long)vain,
-                vain == 1 ? "has" : "have");
-    if (s->opt.train && counts_from_one(d))
+        fprintf(stderr, "%lld of these %s no label (-1): losses of labels and accuracies leave %s out\n",
+                (long long)vain, vain == 1 ? "has" : "have", vain == 1 ? "it" : "them");
+    if (s->opt.train && d->n_classes > 1 && !first && seen == d->n_classes - 1)
         fprintf(stderr, "warning: no node is of class 0, as if classes were counted from 1: there is one too many\n");
     if (s->opt.train && d->train_mask && !marked(d->train_mask, d->n_nodes))
         fprintf(stderr, "warning: train_mask is empty: a loss over it learns nothing\n");
@@ -174,11 +190,12 @@ static void describe_unused(const gn_session *s)
     static const char *const keys[] = {"x",          "y",         "edge_index",  "edge_weight", "edge_attr",
                                        "train_mask", "val_mask",  "test_mask",   "num_nodes",   "node_features",
                                        "edges",      "edge_list", "node_labels", "train_masks", "val_masks",
-                                       "test_masks"};
+                                       "test_masks", "train_idx", "valid_idx",   "test_idx",    "edge_feat"};
     const gn_dataset *d = s->data;
     for (int k = 0; k < d->n_more; k++) {
         if (d->more[k].taken) continue;
         const char *near = gn_nearest(d->more[k].name, keys, sizeof keys / sizeof *keys);
+        if (near && !strcmp(near, d->more[k].name)) near = NULL; /* `train_idx` beside masks */
         fprintf(stderr, "warning: nothing reads the array `%s` of the data%s%s%s\n", d->more[k].name,
                 near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
     }
@@ -206,12 +223,21 @@ static void describe_unread(const gn_session *s)
     if (n) fputc('\n', stderr);
 }
 
+/* Weights of another model, or of more layers, that fit as far as this one goes.  What cannot be read is said when it is. */
+static void describe_unread_weights(const gn_session *s, const char *path)
+{
+    char text[GN_UNREAD] = "";
+    if (path) gn_status_free(gn_weights_unread(s->model, path, text));
+    if (*text) fprintf(stderr, "warning: %s: tensors that %s does not have: %s\n", path, s->model->name, text);
+}
+
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 {
     if (cli->opt.quiet) return;
     describe_data(s);
     describe_unused(s);
     describe_unread(s);
+    describe_unread_weights(s, cli->opt.weights);
     char all[GN_CLI_BYTES], temporaries[GN_CLI_BYTES];
     if (s->pool)
         fprintf(stderr, "memory: %s, of which %s temporaries\n", gn_cli_bytes(all, gn_session_peak_bytes(s)),

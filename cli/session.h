@@ -8,8 +8,9 @@
 
 GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out);
 
-/* Can the file be written that an option names?  Asked before the work is done that it is for; NULL is fine. */
-GN_NODISCARD gn_status *gn_cli_check_output(const char *option, const char *path);
+/* Can the file be written that an option names, and is it neither the model nor the data?  Asked before the work is done that
+ * it is for; NULL is fine. */
+GN_NODISCARD gn_status *gn_cli_check_output(const gn_cli *cli, const char *option, const char *path);
 
 /* gn_session_new.  Where the mode searches, Ctrl-C ends the search: GN_ERR_INTERRUPTED says what is kept.  Not with
  * o->over, where the caller listens. */

@@ -154,8 +154,8 @@ static gn_status *train(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
-    GN_TRY(gn_cli_check_output("--save", cli->opt.save));
-    GN_TRY(gn_cli_check_output("--predictions", cli->opt.predictions));
+    GN_TRY(gn_cli_check_output(cli, "--save", cli->opt.save));
+    GN_TRY(gn_cli_check_output(cli, "--predictions", cli->opt.predictions));
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     o.train = true;

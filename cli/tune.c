@@ -1,4 +1,5 @@
 /* gnnc tune: searches for schedules, says what was found, and writes lock files. */
+#include "cli/device.h"
 #include "cli/interrupt.h"
 #include "cli/session.h"
 
@@ -32,11 +33,25 @@ static const char *graph_of(gn_arena *a, const char *parts)
     return text;
 }
 
-static void json_record(gn_json *j, gn_arena *a, const gn_tuned *t, const char *program, const char *graph)
+/* "Fake GPU 0 sm_90", of a record for a device; NULL: it is for a processor. */
+static const char *device_of(gn_arena *a, const char *parts)
+{
+    char *text = gn_arena_strdup(a, line_of(a, parts, "machine")), *end = strchr(text, ',');
+    if (strncmp(text, "cuda ", 5) != 0) return NULL;
+    if (end) *end = 0;
+    return text + 5;
+}
+
+typedef struct place { /* of a record, NULL what is not told */
+    const char *program, *graph, *device;
+} place;
+
+static void json_record(gn_json *j, gn_arena *a, const gn_tuned *t, const place *p)
 {
     gn_json_object(j, NULL);
-    gn_json_string(j, "program", program);
-    if (graph) gn_json_string(j, "graph", graph);
+    gn_json_string(j, "program", p->program);
+    if (p->graph) gn_json_string(j, "graph", p->graph);
+    if (p->device) gn_json_string(j, "device", p->device);
     gn_json_double(j, "default_us", t->default_us);
     gn_json_double(j, "best_us", t->best_us);
     gn_json_double(j, "noise", t->noise);
@@ -49,11 +64,14 @@ static void json_record(gn_json *j, gn_arena *a, const gn_tuned *t, const char *
     gn_json_end(j);
 }
 
-static void print_record(gn_arena *a, const gn_tuned *t, const char *program, const char *graph)
+static void print_record(gn_arena *a, const gn_tuned *t, const place *p)
 {
     const char *choices = gn_pick_text(a, &t->pick);
-    printf("%s%s%s: %.1f us, the default %.1f (%.2f times, +- %.3f)\n", program, graph ? ", " : "", graph ? graph : "",
-           t->best_us, t->default_us, t->default_us > 0 ? t->best_us / t->default_us : 1, t->noise);
+    printf("%s", p->program);
+    if (p->graph) printf(", %s", p->graph);
+    if (p->device) printf(", on %s", p->device);
+    printf(": %.1f us, the default %.1f (%.2f times, +- %.3f)\n", t->best_us, t->default_us,
+           t->default_us > 0 ? t->best_us / t->default_us : 1, t->noise);
     printf("  %s%s%s\n", *choices ? choices : "as rules say", t->reorder ? ", order " : "",
            t->reorder ? gn_order_name[t->reorder] : "");
     printf("  %u candidates in %.1f s%s", t->tried.n, t->seconds, t->finished ? ", all that there are" : "");
@@ -68,8 +86,8 @@ static void show_one(void *ctx, const char *parts, const void *bytes, size_t n)
     gn_tuned t;
     gn_status *s = gn_tuned_parse(a, gn_arena_strndup(a, bytes, n), "a record of tuning", 1, &t);
     if (!s) {
-        const char *program = line_of(a, parts, "program"), *graph = graph_of(a, parts);
-        z->j ? json_record(z->j, a, &t, program, graph) : print_record(a, &t, program, graph);
+        const place p = {line_of(a, parts, "program"), graph_of(a, parts), device_of(a, parts)};
+        z->j ? json_record(z->j, a, &t, &p) : print_record(a, &t, &p);
         z->n++;
     }
     gn_status_free(s);
@@ -113,8 +131,8 @@ static void report(gn_cli *cli, const gn_session *s, bool interrupted)
         const gn_tuned *t = s->tuned[k];
         if (!t) continue;
         any = true;
-        cli->opt.json ? json_record(&j, cli->arena, t, gn_unit_name[k], NULL)
-                      : print_record(cli->arena, t, gn_unit_name[k], NULL);
+        const place p = {.program = gn_unit_name[k]};
+        cli->opt.json ? json_record(&j, cli->arena, t, &p) : print_record(cli->arena, t, &p);
     }
     if (cli->opt.json) {
         gn_json_end(&j);
@@ -122,6 +140,14 @@ static void report(gn_cli *cli, const gn_session *s, bool interrupted)
     } else if (!any) {
         printf("nothing is kept for this model and graph\n");
     }
+}
+
+/* A search is worth what is kept of it. */
+static void say_lost(const gn_cli *cli)
+{
+    if (cli->opt.quiet || cli->opt.tune_lock || (cli->cache && !gn_cache_counted(cli->cache).unkept)) return;
+    fprintf(stderr, "warning: nothing keeps what was found: %s; --tune-lock FILE writes it to a file\n",
+            cli->cache ? "the cache cannot be written (-d cache says why)" : "there is no cache (GNNC_CACHE)");
 }
 
 static gn_status *tune(gn_cli *cli)
@@ -143,7 +169,9 @@ static gn_status *tune(gn_cli *cli)
     o.no_code = cli->opt.show;
     o.keep_static = true;
     if (cli->opt.show) lock = NULL;
-    GN_TRY(gn_cli_check_output("--tune-lock", lock));
+    GN_TRY(gn_cli_check_output(cli, "--tune-lock", lock));
+    GN_TRY(gn_cli_open_device(cli));
+    o.target = cli->target;
     if (!cli->opt.show) o.over = gn_cli_interrupt_begin();
     gn_status *status = gn_cli_session_new(cli, &o, &s);
     if (!cli->opt.show) gn_cli_interrupt_end();
@@ -151,6 +179,7 @@ static gn_status *tune(gn_cli *cli)
     gn_cli_describe(cli, s);
     bool over = o.over && *o.over, whole = !over || (s->tuned[GN_UNIT_EVAL] && (!o.train || s->tuned[GN_UNIT_STEP]));
     report(cli, s, over);
+    if (!cli->opt.show) say_lost(cli);
     if (lock && whole) status = gn_tuned_lock_write(s, lock);
     if (!status && over)
         status = GN_ERROR(GN_ERR_INTERRUPTED, "interrupted: %s%s",
@@ -165,17 +194,18 @@ const gn_command gn_command_tune = {
     .name = "tune",
     .usage = "tune MODEL.gnn [options], tune --show",
     .summary = "search for faster schedules on a graph",
-    .about =
-        "Measures other schedules, decisions, numbers of threads and orders of nodes than the default's, on this\n"
-        "model, this graph and this machine; what gives other results than the default, beyond the rounding of sums\n"
-        "in another order, is rejected, and what is not faster beyond noise is not taken.  What was found is kept\n"
-        "beside the compiled kernels and used by -O max-autotune; another search goes on where this one ended.\n"
-        "--show says what is kept.  --tune-lock FILE writes the choices to a file, which train, run, compile and\n"
-        "explain take with the same option, and refuse where it does not fit.\n",
+    .about = "Measures other schedules, decisions, numbers of threads and orders of nodes than the default's, on this\n"
+             "model, this graph and this machine, or its GPU (--device cuda); what gives other results than the\n"
+             "default, beyond the rounding of sums in another order, is rejected, and what is not faster beyond noise\n"
+             "is not taken.  What was found is kept beside the compiled kernels and used by -O max-autotune; another\n"
+             "search goes on where this one ended.\n"
+             "--show says what is kept.  --tune-lock FILE writes the choices to a file, which train, run, compile and\n"
+             "explain take with the same option, and refuse where it does not fit.\n",
     .examples = "  gnnc tune samples/gcn.gnn --data cora --tune-budget 20\n"
                 "  gnnc tune samples/gat.gnn --data cora --what eval -v         only inference; what was tried\n"
                 "  gnnc tune samples/gcn.gnn --data cora --tune-lock gcn.lock\n"
                 "  gnnc train samples/gcn.gnn --data cora --tune-lock gcn.lock\n"
+                "  gnnc tune samples/gcn.gnn --data cora --device cuda\n"
                 "  gnnc tune --show\n",
     .min_args = 0,
     .max_args = 1,

@@ -23,16 +23,24 @@ int gn_artifact_used(const gn_artifact *a, int *number)
 static bool within(int k, int n) { return k >= 0 && k < n; }
 static bool term_ok(const gn_artifact *a, gn_term t) { return t.sym < a->n_syms; }
 
+static bool is_part_ptr(gn_graph_array k)
+{
+    if ((unsigned)k >= GN_GRAPH_ARRAY_COUNT || !gn_is_part_array(k)) return false;
+    return gn_part_array_kind(k) == GN_PART_PTR || gn_part_array_kind(k) == GN_CSC_PART_PTR;
+}
+
 static gn_status *check_syms(const gn_artifact *a)
 {
     for (int k = 0; k < a->n_syms; k++) {
         const gn_sym *s = &a->syms[k];
-        if ((unsigned)s->kind > GN_SYM_CEIL) BAD("artifact %s: symbol %d is of no kind", a->name, k);
+        if ((unsigned)s->kind > GN_SYM_PARTS) BAD("artifact %s: symbol %d is of no kind", a->name, k);
         if (s->kind == GN_SYM_CEIL && (s->value < 1 || !within(s->of, k)))
             BAD("artifact %s: symbol %s is no quotient of an earlier one", a->name, s->name);
         if (s->kind == GN_SYM_ROWS && (!within(s->of, a->n_slots) || !a->slots[s->of].name))
             BAD("artifact %s: symbol %s counts the rows of what is not bound", a->name, s->name);
-        if (s->kind < GN_SYM_CONST && !within(s->graph, a->n_graphs))
+        if (s->kind == GN_SYM_PARTS && (s->value < 1 || !is_part_ptr(s->array)))
+            BAD("artifact %s: symbol %s counts no parts", a->name, s->name);
+        if ((s->kind < GN_SYM_CONST || s->kind == GN_SYM_PARTS) && !within(s->graph, a->n_graphs))
             BAD("artifact %s: symbol %s is a size of graph %d of %d", a->name, s->name, s->graph, a->n_graphs);
     }
     for (int k = 0; k < a->n_checks; k++) {

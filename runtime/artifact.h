@@ -87,14 +87,16 @@ typedef enum gn_sym_kind {
     GN_SYM_ELEMENTS, /* a constant too, but no number of rows: elements of a tensor */
     GN_SYM_ROWS,     /* rows of the tensor bound to slot `of`: where no graph tells */
     GN_SYM_CEIL,     /* symbol `of`, an earlier one, divided by `value` and rounded up */
+    GN_SYM_PARTS,    /* groups of `value` parts of rows of the graph: gn_graph_part_groups of `array` */
 } gn_sym_kind;
 
 typedef struct gn_sym {
     const char *name;
     gn_sym_kind kind;
-    int graph;     /* which graph gives the number */
-    int64_t value; /* CONST, ELEMENTS: the number; CEIL: the divisor, positive */
-    int of;        /* ROWS: a slot; CEIL: a symbol */
+    int graph;            /* which graph gives the number */
+    int64_t value;        /* CONST, ELEMENTS: the number; CEIL: the divisor, positive; PARTS: likewise */
+    int of;               /* ROWS: a slot; CEIL: a symbol */
+    gn_graph_array array; /* PARTS: PART_PTR or CSC_PART_PTR */
 } gn_sym;
 
 typedef struct gn_graph_slot {

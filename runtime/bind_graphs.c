@@ -139,6 +139,8 @@ static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors
             const gn_binding *b;
             GN_TRY(gn_bind_find(in, a->slots[s->of].name, n, tensors, &b));
             in->sym[k] = b->rows;
+        } else if (s->kind == GN_SYM_PARTS) {
+            in->sym[k] = gn_graph_part_groups(in->graph[s->graph], s->array, s->value);
         } else {
             in->sym[k] = size_of(in->graph[s->graph], s->kind);
         }
@@ -154,6 +156,8 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
         bool bound = a->graphs[k].name || a->graphs[k].pattern_of;
         GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k]) : derive(in, k, n_tensors, tensors, like));
         unsigned arrays = a->graphs[k].arrays;
+        for (int s = 0; s < a->n_syms; s++)
+            if (a->syms[s].kind == GN_SYM_PARTS && a->syms[s].graph == k) arrays |= 1u << a->syms[s].array;
         for (int s = 0; s < a->n_slots; s++)
             if (a->slots[s].kind == GN_SLOT_GRAPH && a->slots[s].graph == k) arrays |= 1u << a->slots[s].array;
         for (int l = 0; l < a->n_launches; l++)

@@ -158,6 +158,18 @@ void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs)
     *runs = in->runs;
 }
 
+double gn_instance_clock(gn_instance *in, int n)
+{
+    double us = 0;
+    int64_t before = gn_now_ns();
+    if (in->remote) {
+        if (!in->error) note_error(in, in->artifact->remote->clock(in->remote, n, &us));
+        return us;
+    }
+    for (int k = 0; k < n; k++) gn_instance_run(in);
+    return (double)(gn_now_ns() - before) * 1e-3 / n;
+}
+
 const char *gn_instance_form(const gn_instance *in, int launch)
 {
     return in->remote ? in->artifact->remote->form(in->remote, launch) : NULL;
@@ -420,4 +432,10 @@ int64_t gn_instance_owned_bytes(const gn_instance *in)
     return in->plan.bytes + gn_instance_output_bytes(in) + gn_instances_derived_bytes(1, &in);
 }
 
-void gn_instance_poison(gn_instance *in) { memset(in->arena, 0xff, (size_t)in->plan.bytes); }
+void gn_instance_poison(gn_instance *in)
+{
+    if (!in->remote)
+        memset(in->arena, 0xff, (size_t)in->plan.bytes);
+    else if (!in->error)
+        note_error(in, in->artifact->remote->poison(in->remote));
+}

@@ -99,12 +99,15 @@ gn_launch_view gn_instance_launch(const gn_instance *in, int k);
 
 /* Time per launch in nanoseconds, summed over runs since profiling was switched on; ns: [n_launches]. */
 void gn_instance_profile(gn_instance *in, bool on);
+/* Runs n times: microseconds of one, by this machine's clock, or the device's between the first one's beginning and the last
+ * one's end.  0 after an error of the device (gn_instance_check). */
+double gn_instance_clock(gn_instance *in, int n);
 void gn_instance_times(const gn_instance *in, int64_t *ns, int64_t *runs);
 /* What makes a launch that a device can have made in several ways, for people; valid until the next call. NULL: there is one. */
 const char *gn_instance_form(const gn_instance *in, int launch);
 
-/* For tests: fills the arena with 0xff bytes -- NaN as a float, -1 as an index -- so that what is read before it was
- * written shows. */
+/* Fills the arena, on a device that there, with 0xff bytes -- NaN as a float, -1 as an index -- so that what is read before it
+ * was written shows. */
 void gn_instance_poison(gn_instance *in);
 
 #endif

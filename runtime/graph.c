@@ -12,8 +12,7 @@ static const char *const array_name[GN_GRAPH_ARRAY_COUNT] = {
     [GN_GRAPH_IMAGE] = "images of edges",      [GN_GRAPH_VALUE] = "values of a pattern",
     [GN_GRAPH_CSC_VALUE] = "values by source", [GN_GRAPH_CELL] = "places in a matrix",
     [GN_GRAPH_CSC_CELL] = "places by source",  [GN_GRAPH_MATRIX_ROW] = "rows of a matrix",
-    [GN_GRAPH_PART_PTR] = "part pointers",     [GN_GRAPH_PART_ROW] = "destinations of parts",
-    [GN_GRAPH_CSC_PART_PTR] = "part pointers", [GN_GRAPH_CSC_PART_ROW] = "sources of parts",
+    [GN_GRAPH_ROW_VALUE] = "values of rows",
 };
 
 gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge)
@@ -21,19 +20,29 @@ gn_elem gn_graph_index_for(int64_t n_src, int64_t n_dst, int64_t n_edge)
     return n_src > INT32_MAX || n_dst > INT32_MAX || n_edge > INT32_MAX ? GN_I64 : GN_I32;
 }
 
+/* Of PART_ROW: as many as PART_PTR says, or, before that is made, as there may be. */
+static int64_t part_array_count(const gn_graph *g, gn_graph_array k)
+{
+    gn_part_array kind = gn_part_array_kind(k);
+    bool by_dst = kind == GN_PART_PTR || kind == GN_PART_ROW;
+    int64_t rows = by_dst ? g->n_dst : g->n_src;
+    if (kind == GN_PART_PTR || kind == GN_CSC_PART_PTR) return rows + 1;
+    const void *ptr = g->array[k - 1];
+    return ptr ? gn_index_get(ptr, g->index, rows) : g->n_edge / gn_part_array_edges(k);
+}
+
 int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k)
 {
-    if (k == GN_GRAPH_ROW_PTR || k == GN_GRAPH_PART_PTR) return g->n_dst + 1;
-    if (k == GN_GRAPH_COL_PTR || k == GN_GRAPH_CSC_PART_PTR) return g->n_src + 1;
-    if (k == GN_GRAPH_PART_ROW || k == GN_GRAPH_CSC_PART_ROW)
-        return g->n_edge / GN_PART_EDGES + (g->n_edge % GN_PART_EDGES != 0);
-    if (k == GN_GRAPH_MATRIX_ROW) return g->n_dst;
+    if (gn_is_part_array(k)) return part_array_count(g, k);
+    if (k == GN_GRAPH_ROW_PTR) return g->n_dst + 1;
+    if (k == GN_GRAPH_COL_PTR) return g->n_src + 1;
+    if (k == GN_GRAPH_MATRIX_ROW || k == GN_GRAPH_ROW_VALUE) return g->n_dst;
     return k == GN_GRAPH_IMAGE ? g->n_parent_edge : g->n_edge;
 }
 
 gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k)
 {
-    if (k == GN_GRAPH_VALUE || k == GN_GRAPH_CSC_VALUE) return GN_F32;
+    if (k == GN_GRAPH_VALUE || k == GN_GRAPH_CSC_VALUE || k == GN_GRAPH_ROW_VALUE) return GN_F32;
     return k == GN_GRAPH_CELL || k == GN_GRAPH_CSC_CELL ? GN_I64 : g->index;
 }
 

@@ -22,12 +22,13 @@ typedef struct gn_graph_facts {
     bool unique;    /* no edge twice */
     bool loops;     /* has an edge v -> v */
     int64_t max_in_degree, max_out_degree;
-    int64_t isolated; /* destinations without an edge */
+    int64_t isolated;                                                  /* destinations without an edge */
+    int64_t in_class[GN_DEGREE_CLASSES], out_class[GN_DEGREE_CLASSES]; /* nodes by degree (gn_degree_class) */
 } gn_graph_facts;
 
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
-    gn_elem index;                     /* I32 or I64: of all arrays but VALUE and CELL */
+    gn_elem index;                     /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
     bool derived;                      /* has FROM and IMAGE */
     bool picks;                        /* edge k ends at destination k: picks rows of the sources */
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when first required */
@@ -77,7 +78,7 @@ GN_NODISCARD gn_status *gn_graph_grow(const gn_graph *r, const gn_graph *g, gn_g
 GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src, const gn_graph *dst, gn_graph **out);
 
 /* Makes sure arrays in the bit set (1 << gn_graph_array) exist.  Safe against concurrent calls on one graph; an array
- * once made stays where it is.  GN_ERR_DATA for VALUE and CELL of what is no pattern, MATRIX_ROW of what is no pattern of
+ * once made stays where it is.  GN_ERR_DATA for VALUE, ROW_VALUE and CELL of what is no pattern, MATRIX_ROW of what is no pattern of
  * picked rows, FROM and IMAGE of what is not derived. */
 GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
 GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
@@ -87,6 +88,9 @@ void gn_graph_free(gn_graph *g); /* NULL is fine */
 
 int64_t gn_graph_array_count(const gn_graph *g, gn_graph_array k); /* elements of an array, made or not */
 gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k);
+/* PART_PTR or CSC_PART_PTR, made: how many groups of n parts there are, one after another, the last of fewer; 0 where no row
+ * has two groups. */
+int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n);
 int64_t gn_graph_bytes(const gn_graph *g); /* of the arrays that exist */
 
 /* Rows of edges, row_bytes each, from the user's order to CSR order and back.  from and to do not overlap. */

@@ -91,35 +91,68 @@ static gn_status *make_csc_value(gn_graph *g)
     return NULL;
 }
 
-/* Parts of rows of many edges; from: first edges of the rows. */
-static gn_status *make_parts(gn_graph *g, gn_graph_array from, gn_graph_array ptr, gn_graph_array row)
+static gn_status *make_row_value(gn_graph *g)
 {
-    int64_t rows = gn_graph_array_count(g, ptr) - 1, parts = 0, room = gn_graph_array_count(g, row);
+    GN_TRY(gn_graph_array_new(g, GN_GRAPH_ROW_VALUE));
+    const float *value = g->array[GN_GRAPH_VALUE];
+    float *of_row = g->array[GN_GRAPH_ROW_VALUE];
+    for (int64_t v = 0; v < g->n_dst; v++) {
+        int64_t first = get(g, GN_GRAPH_ROW_PTR, v);
+        of_row[v] = first < get(g, GN_GRAPH_ROW_PTR, v + 1) ? value[first] : 0;
+    }
+    return NULL;
+}
+
+/* Parts of rows of many edges, by either end: PART_PTR and the array after it. */
+static gn_status *make_parts(gn_graph *g, gn_graph_array ptr)
+{
+    gn_graph_array from = gn_part_array_kind(ptr) == GN_PART_PTR ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR;
+    int64_t rows = gn_graph_array_count(g, ptr) - 1, parts = 0, edges = gn_part_array_edges(ptr);
     void *first = NULL, *of = NULL;
     size_t size = gn_elem_size(g->index);
     GN_TRY(gn_block_new(rows + 1, size, "part pointers", &first));
-    gn_status *s = gn_block_zeroed(room, size, "rows of parts", &of);
+    for (int64_t v = 0; v < rows; v++) {
+        int64_t n = (get(g, from, v + 1) - get(g, from, v)) / edges;
+        gn_index_set(first, g->index, v, parts);
+        if (n >= 2) parts += n;
+    }
+    gn_index_set(first, g->index, rows, parts);
+    gn_status *s = gn_block_new(parts, size, "rows of parts", &of);
     if (s) {
         gn_block_free(first);
         return s;
     }
-    for (int64_t v = 0; v < rows; v++) {
-        int64_t n = (get(g, from, v + 1) - get(g, from, v)) / GN_PART_EDGES;
-        gn_index_set(first, g->index, v, parts);
-        for (int64_t k = 0; n >= 2 && k < n; k++) gn_index_set(of, g->index, parts++, v);
-    }
-    gn_index_set(first, g->index, rows, parts);
+    for (int64_t v = 0; v < rows; v++)
+        for (int64_t k = gn_index_get(first, g->index, v); k < gn_index_get(first, g->index, v + 1); k++)
+            gn_index_set(of, g->index, k, v);
     g->array[ptr] = first;
-    g->array[row] = of;
+    g->array[ptr + 1] = of;
     return NULL;
+}
+
+/* Those of `arrays` that are of parts; the arrays that they come from are there. */
+static gn_status *require_parts(gn_graph *g, unsigned arrays)
+{
+    for (int k = GN_GRAPH_PARTS; k < GN_GRAPH_ARRAY_COUNT; k += 2)
+        if (arrays >> k & 3 && !g->array[k]) GN_TRY(make_parts(g, (gn_graph_array)k));
+    return NULL;
+}
+
+int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n)
+{
+    int64_t rows = gn_graph_array_count(g, ptr) - 1, parts = get(g, ptr, rows);
+    bool any = n == 1;
+    for (int64_t v = 0; v < rows && !any && parts / 2 >= n; v++) any = (get(g, ptr, v + 1) - get(g, ptr, v)) / 2 >= n;
+    return any ? parts / n + (parts % n != 0) : 0;
 }
 
 static gn_status *require(gn_graph *g, unsigned arrays)
 {
-    unsigned parts = 1u << GN_GRAPH_PART_PTR | 1u << GN_GRAPH_PART_ROW;
-    unsigned csc_parts = 1u << GN_GRAPH_CSC_PART_PTR | 1u << GN_GRAPH_CSC_PART_ROW;
+    unsigned csc_parts = 0;
+    for (int k = (int)GN_GRAPH_PARTS + (int)GN_CSC_PART_PTR; k < GN_GRAPH_ARRAY_COUNT; k += GN_PART_ARRAYS)
+        csc_parts |= 3u << k;
     unsigned cells = 1u << GN_GRAPH_CELL | 1u << GN_GRAPH_CSC_CELL;
-    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE | cells;
+    unsigned values = 1u << GN_GRAPH_VALUE | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_ROW_VALUE | cells;
     if (!g->derived && arrays & (1u << GN_GRAPH_FROM | 1u << GN_GRAPH_IMAGE))
         GN_FAIL(GN_ERR_DATA, "the graph is not derived from another: its edges have no origin");
     if (arrays & values && !g->array[GN_GRAPH_VALUE])
@@ -129,15 +162,12 @@ static gn_status *require(gn_graph *g, unsigned arrays)
     bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL | csc_parts);
     if (csc && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
     if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE]) GN_TRY(make_csc_value(g));
+    if (arrays & 1u << GN_GRAPH_ROW_VALUE && !g->array[GN_GRAPH_ROW_VALUE]) GN_TRY(make_row_value(g));
     if (arrays & cells && !g->array[GN_GRAPH_CELL]) GN_TRY(make_cell(g));
     if (arrays & 1u << GN_GRAPH_CSC_CELL && !g->array[GN_GRAPH_CSC_CELL]) GN_TRY(make_csc_cell(g));
     if (arrays & 1u << GN_GRAPH_ROW && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
     if (arrays & 1u << GN_GRAPH_IMAGE && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
-    if (arrays & parts && !g->array[GN_GRAPH_PART_PTR])
-        GN_TRY(make_parts(g, GN_GRAPH_ROW_PTR, GN_GRAPH_PART_PTR, GN_GRAPH_PART_ROW));
-    if (arrays & csc_parts && !g->array[GN_GRAPH_CSC_PART_PTR])
-        GN_TRY(make_parts(g, GN_GRAPH_COL_PTR, GN_GRAPH_CSC_PART_PTR, GN_GRAPH_CSC_PART_ROW));
-    return NULL;
+    return require_parts(g, arrays);
 }
 
 gn_status *gn_graph_require(gn_graph *g, unsigned arrays)
@@ -167,12 +197,15 @@ static void scan(const gn_graph *g, int64_t *seen, gn_graph_facts *f)
         }
         if (end - begin > f->max_in_degree) f->max_in_degree = end - begin;
         if (end == begin) f->isolated++;
+        if (end > begin) f->in_class[gn_degree_class(end - begin)]++;
     }
     memset(seen, 0, (size_t)g->n_src * sizeof *seen);
     for (int64_t e = 0; e < g->n_edge; e++) {
         int64_t degree = ++seen[get(g, GN_GRAPH_COL, e)];
         if (degree > f->max_out_degree) f->max_out_degree = degree;
     }
+    for (int64_t v = 0; v < g->n_src; v++)
+        if (seen[v]) f->out_class[gn_degree_class(seen[v])]++;
 }
 
 /* Every node has as many edges out (out: [n]) as in. */

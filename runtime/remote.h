@@ -22,6 +22,8 @@ struct gn_remote {
     gn_status *(*wait)(void *attached);              /* until all that was asked for has run */
     void (*replay)(void *attached);                  /* from now on a run is one request, recorded by the first */
     gn_status *(*time)(void *attached, int64_t *ns); /* runs once, and adds the time of each launch: [n_launches] */
+    gn_status *(*clock)(void *attached, int n, double *us); /* runs n times: microseconds there of one */
+    gn_status *(*poison)(void *attached);                   /* fills temporaries with 0xff bytes */
     gn_status *(*push)(gn_remote *r, const void *host);
     gn_status *(*fetch)(gn_remote *r, void *host); /* waits. Both: nothing where there is no shadow */
     /* A shadow that outlives the instances that use it, filled when it is made; ended by drop. */

@@ -150,6 +150,18 @@ gn_status *gn_state_restore(gn_state *s, const gn_state *from)
     return NULL;
 }
 
+gn_status *gn_state_push(const gn_state *s, gn_remote *r)
+{
+    for (int k = 0; r && k < s->n; k++) GN_TRY(r->push(r, s->tensors[k].data));
+    return NULL;
+}
+
+gn_status *gn_state_pull(const gn_state *s, gn_remote *r)
+{
+    for (int k = 0; r && k < s->n; k++) GN_TRY(r->fetch(r, s->tensors[k].data));
+    return NULL;
+}
+
 void gn_state_bindings(const gn_state *s, gn_binding *out)
 {
     for (int k = 0; k < s->n; k++) {

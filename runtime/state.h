@@ -7,6 +7,7 @@
 #include "base/elem.h"
 #include "runtime/exec.h"
 #include "runtime/fill.h"
+#include "runtime/remote.h"
 
 typedef struct gn_state_tensor {
     char *name;
@@ -42,6 +43,10 @@ GN_NODISCARD gn_status *gn_state_get_int(const gn_state *s, const char *name, in
  * the same tensors in the same order. */
 GN_NODISCARD gn_status *gn_state_snapshot(const gn_state *s, gn_state *out); /* out: initialised, empty */
 GN_NODISCARD gn_status *gn_state_restore(gn_state *s, const gn_state *from);
+
+/* To its shadows on a device, and from there.  `r` NULL: there is none. */
+GN_NODISCARD gn_status *gn_state_push(const gn_state *s, gn_remote *r);
+GN_NODISCARD gn_status *gn_state_pull(const gn_state *s, gn_remote *r);
 
 void gn_state_bindings(const gn_state *s, gn_binding *out); /* [n], for gn_instance_new; names stay the store's */
 

@@ -6,6 +6,7 @@
 #include "base/outfile.h"
 #include "driver/compile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -40,6 +41,19 @@ static int remove_one(const char *path, const struct stat *s, int kind, struct F
 
 /* A file or a folder with what is in it; links are not followed. */
 static void remove_all(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
+/* What processes that were killed left in cells/: files that they were writing, caches of theirs.  Nobody writes there now. */
+static void remove_left(const runner *r)
+{
+    const char *folder = gn_arena_printf(r->b->arena, "%s/cells", r->b->out);
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        const char *dot = strrchr(e->d_name, '.');
+        if (dot && (!strcmp(dot, ".tmp") || !strcmp(dot, ".cache")))
+            remove_all(gn_arena_printf(r->b->arena, "%s/%s", folder, e->d_name));
+    }
+    if (d) closedir(d);
+}
 
 static gn_status *make_folder(const char *path)
 {
@@ -257,7 +271,6 @@ static gn_status *run_cell(runner *r, gn_cell *c)
 {
     const char *cache = path_of(r, c, ".cache");
     bool on;
-    remove_all(cache);
     if (mkdir(cache, 0700)) GN_FAIL(GN_ERR_IO, "%s: %s", cache, strerror(errno));
     c->wall_ms = 0;
     gn_status *s = run_process(r, c, true, &c->cold, &on);
@@ -269,7 +282,7 @@ static gn_status *run_cell(runner *r, gn_cell *c)
     }
     if (!s && c->end == GN_CELL_OK && r->b->grid.dynamic.n > 1 && !r->b->compile_only) s = run_changing(r, c);
     if (!s) s = settle_outputs(r, c);
-    remove_all(cache);
+    remove_left(r);
     if (s || c->end == GN_CELL_OPEN) return s;
     gn_bench_compare(r->b);
     return keep_cell(r, c);
@@ -409,6 +422,7 @@ static gn_status *lock_folder(const char *path, int *fd)
 static gn_status *run_cells(runner *r, bool resume)
 {
     gn_bench *b = r->b;
+    remove_left(r);
     if (resume) GN_TRY(take_over(r));
     for (int k = 0; k < b->n_cells; k++) r->todo += b->cells[k].end == GN_CELL_OPEN;
     for (int k = 0; k < b->n_cells; k++) {

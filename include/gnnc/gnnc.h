@@ -267,11 +267,11 @@ typedef struct gnnc_compile_options {
      * of other sizes compute the same, at a speed that was not measured), so all runs have the same bits; two searches may
      * choose differently, which a lock prevents.  While one run chooses, others of the executable that need a choice wait for it.
      * With the stance run-what-is-compiled, and in eager programs, nothing is chosen.  Neither the order of nodes nor the
-     * number of threads is: they are the caller's.  On a GPU no schedules are measured: they are those of the
-     * rules.  But in modes that search products that cuBLASLt can make are timed in both forms at the first run after a
-     * graph is bound, and what is found is kept in the context's cache; without a cache two bindings may choose
-     * differently, and then their last bits differ.  GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not
-     * search. */
+     * number of threads is: they are the caller's.  On a GPU candidates are timed there, against what the mode runs without a
+     * search; the device is the search's meanwhile, and runs of other threads wait.  Besides, in modes that search, products
+     * that cuBLASLt can make are timed in both forms at the first run after a graph is bound, and what is found is kept in the
+     * context's cache; without a cache two bindings may choose differently, and then their last bits differ.
+     * GNNC_ERROR_USAGE: negative, or not 0 in a mode that does not search. */
     int64_t tune_budget_ms;
     /* Schedules come from this file, in any mode but eager, and nothing is searched for.  It is read by gnnc_compile, whose
      * GNNC_ERROR_IO says that it cannot be.  The first inference or step of a program is GNNC_ERROR_DATA where it is no lock or
@@ -382,7 +382,8 @@ GNNC_API void gnnc_text_free(char *text);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_new(const gnnc_executable *e, uint64_t seed, gnnc_state **out);
 GNNC_API void gnnc_state_free(gnnc_state *s);
 
-/* Weights from and to safetensors under PyTorch Geometric's names.  GNNC_ERROR_IO: the file cannot be read or written;
+/* Weights from and to safetensors under PyTorch Geometric's names.  What a file has besides is not read, and a warning under the
+ * topic "weights" names it.  GNNC_ERROR_IO: the file cannot be read or written;
  * GNNC_ERROR_DATA: it is no safetensors file, or names a tensor that is missing or of the wrong shape or type.  Saving
  * replaces the file at once or not at all. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path);

@@ -317,6 +317,13 @@ gn_status *gn_cuda_copy(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from,
     return leave(d, result ? result : note_node(d), "copying on the device");
 }
 
+gn_status *gn_cuda_fill(gn_cuda_device *d, gn_device_ptr to, unsigned char value, int64_t bytes)
+{
+    if (bytes == 0) return NULL;
+    GN_TRY(enter(d));
+    return leave(d, d->driver->cuMemsetD8Async(to, value, (size_t)bytes, d->stream), "filling memory of the device");
+}
+
 gn_status *gn_cuda_wait(gn_cuda_device *d)
 {
     GN_TRY(enter(d));

@@ -42,10 +42,12 @@ GN_NODISCARD gn_status *gn_cuda_alloc(gn_cuda_device *d, int64_t bytes, const ch
 void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p);                   /* 0 is fine; waits for work that uses it */
 GN_NODISCARD gn_status *gn_cuda_room(gn_cuda_device *d, int64_t *bytes); /* that are free now */
 
-/* In the stream's order.  upload: `from` may be changed when the call returns.  download: waits. */
+/* In the stream's order.  upload: `from` may be changed when the call returns.  download: waits.  fill: not while the stream
+ * records. */
 GN_NODISCARD gn_status *gn_cuda_upload(gn_cuda_device *d, gn_device_ptr to, const void *from, int64_t bytes);
 GN_NODISCARD gn_status *gn_cuda_download(gn_cuda_device *d, void *to, gn_device_ptr from, int64_t bytes);
 GN_NODISCARD gn_status *gn_cuda_copy(gn_cuda_device *d, gn_device_ptr to, gn_device_ptr from, int64_t bytes);
+GN_NODISCARD gn_status *gn_cuda_fill(gn_cuda_device *d, gn_device_ptr to, unsigned char value, int64_t bytes);
 GN_NODISCARD gn_status *gn_cuda_wait(gn_cuda_device *d);
 
 /* Code -------------------------------------------------------------------------------------------------------------- */

@@ -67,6 +67,7 @@ typedef struct gn_cuda_copy_params {
     X(cuMemcpyHtoDAsync_v2, (gn_device_ptr to, const void *from, size_t bytes, void *stream))                          \
     X(cuMemcpyDtoHAsync_v2, (void *to, gn_device_ptr from, size_t bytes, void *stream))                                \
     X(cuMemcpyDtoDAsync_v2, (gn_device_ptr to, gn_device_ptr from, size_t bytes, void *stream))                        \
+    X(cuMemsetD8Async, (gn_device_ptr to, unsigned char value, size_t bytes, void *stream))                            \
     X(cuStreamCreate, (void **stream, unsigned flags))                                                                 \
     X(cuStreamDestroy_v2, (void *stream))                                                                              \
     X(cuStreamSynchronize, (void *stream))                                                                             \

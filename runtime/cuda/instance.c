@@ -220,10 +220,10 @@ static gn_status *make_whole(gn_cuda_instance *in)
     int used = gn_artifact_used(a, in->number);
     for (int k = 0; k < a->n_launches; k++) copies += a->launches[k].kind == GN_LAUNCH_COPY;
     int64_t n = (int64_t)used + a->n_syms + copies + a->n_launches + 1;
-    GN_TRY(gn_block_zeroed(2 * n, sizeof(uint64_t), "arguments", &in->operands));
+    GN_TRY(gn_block_zeroed(n + 1, sizeof(uint64_t), "arguments", &in->operands));
     uint64_t *value = in->operands, *next = value + used;
     in->whole = (ready){.value = value, .argument = (void **)(void *)(value + n)};
-    for (int64_t i = 0; i < n; i++) in->whole.argument[i] = &value[i];
+    *in->whole.argument = value; /* one, a structure of them */
     for (int s = 0; s < a->n_syms; s++) *next++ = (uint64_t)in->host->sym[s];
     for (int k = 0; k < a->n_launches; k++)
         if (a->launches[k].kind == GN_LAUNCH_COPY) *next++ = (uint64_t)in->host->ready[k].sym[0];
@@ -504,6 +504,23 @@ gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns)
     return NULL;
 }
 
+gn_status *gn_cuda_instance_clock(gn_cuda_instance *in, int n, double *us)
+{
+    gn_cuda_device *d = in->memory->device;
+    float ms = 0;
+    GN_TRY(gn_cuda_mark(d, 0));
+    for (int k = 0; k < n; k++) GN_TRY(gn_cuda_instance_run(in));
+    GN_TRY(gn_cuda_mark(d, 1));
+    GN_TRY(gn_cuda_between(d, &ms));
+    *us = (double)ms * 1e3 / n;
+    return NULL;
+}
+
+gn_status *gn_cuda_instance_poison(gn_cuda_instance *in)
+{
+    return gn_cuda_fill(in->memory->device, in->memory->arena, 0xff, in->memory->arena_bytes);
+}
+
 const char *gn_cuda_instance_form(gn_cuda_instance *in, int launch)
 {
     return in->choice ? gn_cuda_choice_text(&in->choice[launch]) : NULL;
@@ -528,6 +545,8 @@ static gn_status *wait_attached(void *attached)
 }
 static void replay(void *attached) { gn_cuda_instance_replay(attached, true); }
 static gn_status *time_attached(void *attached, int64_t *ns) { return gn_cuda_instance_time(attached, ns); }
+static gn_status *clock_attached(void *attached, int n, double *us) { return gn_cuda_instance_clock(attached, n, us); }
+static gn_status *poison_attached(void *attached) { return gn_cuda_instance_poison(attached); }
 static const char *form_of(void *attached, int launch) { return gn_cuda_instance_form(attached, launch); }
 static gn_status *push(gn_remote *r, const void *host)
 {
@@ -541,8 +560,9 @@ static gn_status *hold(gn_remote *r, const void *host, int64_t bytes, const char
 }
 static void drop(gn_remote *r, const void *host) { gn_cuda_memory_drop((gn_cuda_memory *)(void *)r, host); }
 
-static const gn_remote on_device = {attach, detach, run_attached, wait_attached, replay, time_attached,
-                                    push,   fetch,  hold,         drop,          form_of};
+static const gn_remote on_device = {attach,        detach,         run_attached,    wait_attached, replay,
+                                    time_attached, clock_attached, poison_attached, push,          fetch,
+                                    hold,          drop,           form_of};
 
 gn_remote *gn_cuda_memory_remote(gn_cuda_memory *m)
 {

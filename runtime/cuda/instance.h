@@ -61,9 +61,9 @@ typedef struct gn_cuda_program {     /* an artifact's remote_code */
 typedef struct gn_cuda_instance gn_cuda_instance;
 
 /* `host` and `code` are borrowed.  Copies to the device what launches read and is not there yet.
- * A kernel's arguments are the addresses of its buffers, then its symbols, as 64-bit integers.  Those of a whole: the addresses
- * of the slots that launches use (gn_artifact_used), all symbols, the bytes of each copy, the turn of each launch (what of that
- * form is in codegen/cuda.h), and the address of the word that its blocks meet at.
+ * A kernel's arguments are the addresses of its buffers, then its symbols, as 64-bit integers.  A whole has one, a structure of
+ * such integers: the addresses of the slots that launches use (gn_artifact_used), all symbols, the bytes of each copy, the turn
+ * of each launch (its form is in codegen/cuda.h), and the address of the word that its blocks meet at.
  * GN_ERR_NOMEM says what takes how much and what is free. */
 GN_NODISCARD gn_status *gn_cuda_instance_new(gn_cuda_memory *m, const gn_instance *host, const gn_cuda_program *code,
                                              gn_cuda_instance **out);
@@ -82,5 +82,10 @@ const char *gn_cuda_instance_form(gn_cuda_instance *in, int launch);
 
 /* One run, launch by launch, each waited for; adds nanoseconds of the device to ns [n_launches of the artifact]. */
 GN_NODISCARD gn_status *gn_cuda_instance_time(gn_cuda_instance *in, int64_t *ns);
+/* Runs n times one after another, as gn_cuda_instance_run does, and waits: microseconds of one, between two marks of the
+ * stream. */
+GN_NODISCARD gn_status *gn_cuda_instance_clock(gn_cuda_instance *in, int n, double *us);
+/* Fills the arena of temporaries with 0xff bytes. */
+GN_NODISCARD gn_status *gn_cuda_instance_poison(gn_cuda_instance *in);
 
 #endif

@@ -77,6 +77,7 @@ static uint64_t lay_syms(aot_layout *l, const gn_artifact *a)
         to.graph = s->graph;
         to.value = s->value;
         to.of = s->of;
+        to.array = s->array;
         STORE(l, at, to);
         point_to_string(l, at + offsetof(gn_sym, name), s->name);
     }

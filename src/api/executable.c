@@ -111,7 +111,6 @@ static gn_status *read_tuning(gnnc_executable *e, const gnnc_compile_options *o)
     if (pthread_mutex_init(&e->choosing, NULL)) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
     e->has_mutex = true;
     if (!o->tune_lock) return NULL;
-    if (e->opt.target) GN_FAIL(GN_ERR_USAGE, "tune_lock: schedules are tuned for this processor, not for a device");
     if (mode->eager) GN_FAIL(GN_ERR_USAGE, "tune_lock: mode eager has no schedules to choose");
     e->lock_path = gn_arena_strdup(&e->arena, o->tune_lock);
     GN_TRY(gn_read_model(&e->arena, o->tune_lock, &text, &n));

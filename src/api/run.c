@@ -242,7 +242,7 @@ static gn_status *make_instances(gnnc_run *r, int which)
     GN_TRY(api_tune(r, which, &again));
     if (again) GN_TRY(make_ready(r, which));
     const gn_tuned *t = gn_variant_tuned(r->variant[which], which == STEP ? GN_UNIT_STEP : GN_UNIT_EVAL);
-    if (t) u->one_region = t->pick.one_region > 0;
+    if (t) u->one_region = gn_pick_folds(&t->pick, r->exe->opt.mode);
     GN_TRY(api_send_state(r->state));
     gn_status *s = api_bind_unit(r, u, &r->state->state, NULL, r->pool, r->unit[!which].instance);
     r->bindings += !s;

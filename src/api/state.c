@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "runtime/data/tensorfile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +96,13 @@ static gn_status *load_weights(gnnc_state *s, const char *path)
     GN_TRY(api_fetch_state(s)); /* the rest stays */
     GN_TRY(gn_weights_load(s->exe->model, &s->state, path));
     s->newer_here = true;
+    const gnnc_context *c = api_context(s->exe);
+    if (!c || !c->opt.log) return NULL;
+    char unread[GN_UNREAD], said[GN_UNREAD + 4096];
+    gn_status_free(gn_weights_unread(s->exe->model, path, unread)); /* they are loaded, whatever became of the file */
+    if (!*unread) return NULL;
+    snprintf(said, sizeof said, "%s: tensors that the model does not have: %s", path, unread);
+    c->opt.log(c->opt.user, GNNC_LOG_WARNING, "weights", said);
     return NULL;
 }
 

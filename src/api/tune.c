@@ -53,7 +53,6 @@ static gn_status *sign(search *z, const char **out)
     const gn_graph *g = r->padded ? r->padded : r->graph->graph;
     gn_buf_printf(&more, " for graphs to come%s%s%s", e->opt.index == GN_I64 ? " wide" : "",
                   e->opt.sparse ? " sparse" : "", e->bucket ? " padded" : "");
-    if (e->opt.gathers) gn_buf_printf(&more, " gathers %s", gn_storage_name[e->opt.gathers]);
     if (z->unit == GN_UNIT_STEP && z->v->levels) gn_buf_printf(&more, " picked %d", z->v->levels);
     gn_tune_facts f = {.model = gn_jit_outline(e->jit, z->v, &z->arena, &unused),
                        .graph = g,
@@ -66,7 +65,11 @@ static gn_status *sign(search *z, const char **out)
                        .val = marked(r, "val_mask"),
                        .fixed = e->opt.fixed,
                        .threads = gn_pool_threads(r->pool),
+                       .target = e->opt.target,
                        .order = "none",
+                       .gathers = e->opt.gathers,
+                       .precision = e->opt.precision,
+                       .products = e->opt.products,
                        .more = more.p};
     return gn_tuned_sign(&z->arena, &f, z->unit, out);
 }
@@ -103,7 +106,8 @@ static gn_status *open_site(search *z)
     s->model = gn_jit_outline(z->r->exe->jit, z->v, &z->arena, &s->opt);
     for (int k = 0; k < GN_UNITS; k++) s->opt.pick[k] = NULL;
     s->opt.skip = ~(1u << z->unit);
-    s->opt.mode = GN_MODE_DEFAULT;
+    s->target = s->opt.target;
+    gn_tune_default(s->target, s->opt.without.decisions, &s->opt.mode, &s->opt.products);
     GN_TRY(gn_build_model(&z->arena, s->model, &s->opt, &z->build));
     made(z, "the default", reference(z));
     GN_TRY(gn_model_add_state(s->model, &z->build, &z->state));
@@ -150,16 +154,27 @@ static gn_status *guarded_look(search *z)
     return s;
 }
 
+/* The device is the search's until its end: nobody else's runs are between what is timed. */
+static gn_status *look_alone(search *z)
+{
+    const gnnc_executable *e = z->r->exe;
+    API_DEVICE(api_context(e));
+    gn_status *s = guarded_look(z);
+    gn_unit_release(reference(z));
+    if (e->opt.target) gn_target_unload(e->opt.target, &z->build.on_target);
+    return s;
+}
+
 /* Nothing that is kept, and nothing to be searched for, is a choice too: the default's, of which no times are known. */
 static gn_status *choose(gnnc_run *r, const gn_variant *v, gn_unit_id unit)
 {
-    search z = {.r = r, .v = v, .unit = unit, .record = {.unit = unit, .pick = {.one_region = 0}}};
+    search z = {.r = r, .v = v, .unit = unit, .record = {.unit = unit}};
+    z.record.pick = gn_tune_usual(r->exe->opt.target);
     gn_arena_init(&z.arena);
     gn_state_init(&z.state);
-    gn_status *s = guarded_look(&z);
-    if (!z.found) z.record.pick.one_region = gn_modes[r->exe->opt.mode].one_region;
+    gn_status *s = look_alone(&z);
+    if (!z.found) z.record.pick.one_region = GN_FOLD_BY_MODE;
     if (!s) s = gn_jit_choose(r->exe->jit, v, &z.record);
-    gn_unit_release(reference(&z));
     gn_image_free(z.build.image);
     gn_state_free(&z.state);
     gn_block_free(z.dense);
@@ -180,7 +195,7 @@ gn_status *api_tune(gnnc_run *r, int which, bool *again)
     gn_unit_id unit = which ? GN_UNIT_STEP : GN_UNIT_EVAL;
     const gn_variant *v = r->variant[which];
     *again = false;
-    bool wanted = (gn_modes[e->opt.mode].tune || e->lock) && !e->opt.target;
+    bool wanted = gn_modes[e->opt.mode].tune || e->lock;
     if (!wanted || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit)) return NULL;
     pthread_mutex_lock(&e->choosing);
     gn_status *s = newest(r, r->variant[which]->levels, &v);

@@ -3,6 +3,9 @@
 #ifndef GN_BASE_GRAPH_ARRAY_H
 #define GN_BASE_GRAPH_ARRAY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 typedef enum gn_graph_array {
     GN_GRAPH_ROW_PTR,  /* [n_dst + 1] first edge of a destination                                     */
     GN_GRAPH_COL,      /* [n_edge] source of an edge                                                  */
@@ -14,20 +17,58 @@ typedef enum gn_graph_array {
     GN_GRAPH_FROM,  /* [n_edge] derived graphs: CSR position in the parent of the edge it came from, -1: a new loop */
     GN_GRAPH_IMAGE, /* [edges of the parent] derived graphs: CSR position of the edge's image here, -1: dropped      */
     GN_GRAPH_VALUE, /* [n_edge] f32: patterns: the value x[dst, src]                               */
-    GN_GRAPH_CSC_VALUE,    /* [n_edge] f32: the same, by source: of edge CSC_EDGE[k] at k                */
-    GN_GRAPH_CELL,         /* [n_edge] i64: patterns: which element of the matrix, row by row, the edge is */
-    GN_GRAPH_CSC_CELL,     /* [n_edge] i64: the same, by source                                          */
-    GN_GRAPH_MATRIX_ROW,   /* [n_dst] patterns of picked rows: row of the matrix that a destination is  */
-    GN_GRAPH_PART_PTR,     /* [n_dst + 1] first part of a destination's edges: see below                 */
-    GN_GRAPH_PART_ROW,     /* [parts, rounded up] destination that a part is of; 0 behind the last       */
-    GN_GRAPH_CSC_PART_PTR, /* [n_src + 1] the same, by source                                          */
-    GN_GRAPH_CSC_PART_ROW,
-    GN_GRAPH_ARRAY_COUNT
+    GN_GRAPH_CSC_VALUE,  /* [n_edge] f32: the same, by source: of edge CSC_EDGE[k] at k                */
+    GN_GRAPH_CELL,       /* [n_edge] i64: patterns: which element of the matrix, row by row, the edge is */
+    GN_GRAPH_CSC_CELL,   /* [n_edge] i64: the same, by source                                          */
+    GN_GRAPH_MATRIX_ROW, /* [n_dst] patterns of picked rows: row of the matrix that a destination is  */
+    GN_GRAPH_ROW_VALUE,  /* [n_dst] f32: patterns: the value of a destination's first edge, 0 where it has none */
+    GN_GRAPH_PARTS,      /* four arrays (gn_part_array) for each number of edges in a part: see below  */
 } gn_graph_array;
 
-/* Rows of many edges come in parts of GN_PART_EDGES, of which the last has what is left over besides.  Rows of fewer than two
- * parts have none; so there are n_edge / GN_PART_EDGES parts at most, which rounded up is the size of PART_ROW. */
-enum { GN_PART_EDGES = 64 };
+/* Rows of many edges come in parts of so many edges or up to half as many more: what is over is shared out evenly.  Rows of
+ * fewer than two parts have none.  Behind pointers lies the array of what they point into: PART_ROW is PART_PTR + 1. */
+typedef enum gn_part_array {
+    GN_PART_PTR,     /* [n_dst + 1] first part of a destination's edges */
+    GN_PART_ROW,     /* [parts] destination that a part is of           */
+    GN_CSC_PART_PTR, /* [n_src + 1] the same, by source                 */
+    GN_CSC_PART_ROW,
+    GN_PART_ARRAYS
+} gn_part_array;
+
+enum {
+    GN_PART_LEAST = 16, /* edges in a part: this, or twice, four or eight times as many */
+    GN_PART_CLASSES = 4,
+    GN_PART_MOST = GN_PART_LEAST << (GN_PART_CLASSES - 1),
+    GN_GRAPH_ARRAY_COUNT = GN_GRAPH_PARTS + GN_PART_CLASSES * GN_PART_ARRAYS,
+};
+_Static_assert(GN_GRAPH_ARRAY_COUNT < 32, "a set of arrays is the bits of an unsigned");
+
+/* A row of 2^k edges or more, and fewer than twice that, is of degree class k; the last has all beyond, none those without. */
+enum { GN_DEGREE_CLASSES = 40 };
+
+static inline int gn_degree_class(int64_t degree)
+{
+    int k = -1;
+    for (; degree > 0 && k < GN_DEGREE_CLASSES - 1; degree /= 2) k++;
+    return k;
+}
+
+static inline gn_graph_array gn_part_array_of(int edges, gn_part_array a)
+{
+    int c = 0;
+    while (c < GN_PART_CLASSES - 1 && GN_PART_LEAST << c < edges) c++;
+    return (gn_graph_array)(GN_GRAPH_PARTS + c * GN_PART_ARRAYS + (int)a);
+}
+
+static inline bool gn_is_part_array(gn_graph_array k) { return k >= GN_GRAPH_PARTS; }
+static inline gn_part_array gn_part_array_kind(gn_graph_array k)
+{
+    return (gn_part_array)((k - GN_GRAPH_PARTS) % GN_PART_ARRAYS);
+}
+static inline int gn_part_array_edges(gn_graph_array k)
+{
+    return GN_PART_LEAST << (k - GN_GRAPH_PARTS) / GN_PART_ARRAYS;
+}
 
 typedef enum gn_graph_derive {
     GN_SELF_LOOPS,

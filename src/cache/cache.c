@@ -155,6 +155,7 @@ void gn_cache_put(gn_cache *c, const char *parts, const void *bytes, size_t n)
     gn_sha256_hex(k.b, hex);
     pthread_mutex_lock(&c->mutex);
     if (c->memo) gn_memo_put(c->memo, &k, bytes, n);
+    c->counts.unkept += !c->store;
     pthread_mutex_unlock(&c->mutex);
     if (!c->store) return;
     unsigned char *entry = size ? malloc(size) : NULL;
@@ -167,6 +168,7 @@ void gn_cache_put(gn_cache *c, const char *parts, const void *bytes, size_t n)
         gn_cache_note(c, "not stored %.*s: %s", SHORT, hex, size ? why : "it is too long");
     pthread_mutex_lock(&c->mutex);
     c->counts.stored += kept;
+    c->counts.unkept += !kept;
     pthread_mutex_unlock(&c->mutex);
 }
 

@@ -57,6 +57,7 @@ void gn_claims_free(gn_claims *m);                  /* drops all; NULL is fine *
 
 typedef struct gn_cache_counts {
     int64_t hits_memory, hits_disk, hits_base, misses, stored;
+    int64_t unkept; /* were put and are in memory at most: no directory, no space, no permission */
     int64_t memory_bytes, memory_entries;
 } gn_cache_counts;
 gn_cache_counts gn_cache_counted(gn_cache *c);

@@ -21,6 +21,7 @@ typedef struct gn_codegen_options {
     bool watch;      /* code tells ThreadSanitizer what it touches (runtime/loader.h: gn_kernel_touch) */
     gn_switches off; /* decisions that are switched off */
     int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
+    bool each;       /* for a device: an object a kernel, where programs to come have most of these kernels, too */
     struct gn_cache *cache; /* cache/cache.h; NULL: none. For gn_compile_code; the functions here do not look at it */
 } gn_codegen_options;
 

@@ -57,15 +57,15 @@ GN_NODISCARD gn_status *gn_cuda_object(int n, const kir_kernel *const *kernels, 
 GN_NODISCARD gn_status *gn_cuda_object_pack(int n, int arch, int made_by, const gn_cuda_geometry *geometry,
                                             const void *code, size_t bytes, const char *log, gn_code_object *out);
 
-/* PTX of n kernels, appended. */
-GN_NODISCARD gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, gn_buf *out);
+/* PTX of n kernels, appended; quick: as of gn_cuda_object. */
+GN_NODISCARD gn_status *gn_cuda_ptx(int n, const kir_kernel *const *kernels, int arch, bool quick, gn_buf *out);
 
 /* A program in one kernel ----------------------------------------------------------------------------------------------
  *
  * Its launches are phases that all blocks of a cooperative launch go through in order, each taking its part.  Whether blocks
- * wait for each other before a phase is an argument, since that depends on where temporaries lie.  Arguments: addresses of
- * `n_buffers` buffers, then `n_values` 64-bit integers, then one for each phase, its turn (GN_CUDA_TURN), then the address of a
- * 32-bit word that was 0 before the first launch, and is the kernel's own. */
+ * wait for each other before a phase is told by it, since that depends on where temporaries lie.  The kernel has one argument, a
+ * structure of 64-bit integers: addresses of `n_buffers` buffers, then `n_values` values, then one for each phase, its turn
+ * (GN_CUDA_TURN), then the address of a 32-bit word that was 0 before the first launch, and is the kernel's own. */
 
 typedef struct gn_cuda_phase {
     const kir_kernel *kernel; /* NULL: copies as many bytes as value sym[0] says from buf[1] to buf[0] */
@@ -91,7 +91,27 @@ GN_NODISCARD gn_status *gn_cuda_whole_geometry(gn_arena *a, const gn_cuda_whole 
 GN_NODISCARD gn_status *gn_cuda_whole_source(const gn_cuda_whole *w, gn_buf *out, gn_cuda_geometry *geometry);
 /* An object as of gn_cuda_object, whose kernels are those 1 + n; the phases' can be asked for their geometry alone. */
 GN_NODISCARD gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, bool quick, gn_code_object *out);
-GN_NODISCARD gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, gn_buf *out);
+GN_NODISCARD gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, bool quick, gn_buf *out);
+
+/* The same divided among several programs of NVRTC, which can be compiled at once and are linked to one kernel: the function of
+ * phase k is in piece of[k] (of those that share one, of[same]), the kernel in piece 0. */
+typedef struct gn_cuda_division {
+    int n; /* pieces */
+    const int *of;
+} gn_cuda_division;
+
+/* Whether phases of other pieces keep their registers in registers.  For sm_80 to sm_89 the assembler has each save what it uses, some
+ * 90 bytes a thread, and for later ones next to none does (NVRTC 13.0). */
+bool gn_cuda_divides(int arch);
+/* GN_ERR_BACKEND: there is no linker (nvJitLink) for what NVRTC makes; what was looked for, and how to get it. */
+GN_NODISCARD gn_status *gn_cuda_linker(gn_buf *out);
+GN_NODISCARD gn_status *gn_cuda_piece_source(const gn_cuda_whole *w, const gn_cuda_division *d, int piece, gn_buf *out,
+                                             gn_cuda_geometry *geometry);
+/* Less optimised, as of gn_cuda_whole_object with `quick`: what is worth more has better registers undivided. For gn_cuda_link. */
+GN_NODISCARD gn_status *gn_cuda_piece(const gn_cuda_whole *w, const gn_cuda_division *d, int piece, int arch,
+                                      gn_code_object *out);
+/* All pieces, in order, to an object as of gn_cuda_whole_object. */
+GN_NODISCARD gn_status *gn_cuda_link(int n, const gn_code_object *pieces, gn_code_object *out);
 
 typedef struct gn_cuda_view { /* into an object, which must outlive it */
     int n;

@@ -93,7 +93,12 @@ static gn_status *symbol(assembler *z, int low, int *out)
     }
     const low_sym *l = &z->low->syms.p[low];
     gn_sym s = {.name = l->name, .graph = -1, .of = -1};
-    if (l->space == 0) {
+    if (l->graph) {
+        s.kind = GN_SYM_PARTS;
+        s.graph = graph_number(z, l->graph);
+        s.array = l->array;
+        s.value = l->per;
+    } else if (l->space == 0) {
         s.kind = GN_SYM_ELEMENTS;
         s.value = l->per;
     } else if (l->per == 1) {

@@ -48,6 +48,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.pass.nodes = z->opt.n_hints ? z->opt.hints[0].n_dst : 0;
     bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(off, GN_DO_SPARSE);
     o.pass.n_sparse = sparse_on && z->opt.sparse;
+    o.pass.nonzeros = &z->opt.nonzeros; /* of x, the only one */
     o.pass.gathers = z->opt.gathers;
     o.pass.limit = z->opt.pass_limit;
     o.pass.eager = eager;
@@ -59,6 +60,7 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.code.watch = gn_watched;
     o.code.threads = z->opt.threads > 0 ? z->opt.threads : gn_cores();
     o.code.cpu = z->opt.cpu;
+    o.code.each = z->opt.each;
     o.limits = z->opt.limits;
     o.precision = z->opt.precision;
     o.code.off = off;
@@ -72,7 +74,6 @@ static void choose_quick(builder *z, const gn_compile_options *o, int multiproce
 {
     gn_quick_choose(z->arena, c,
                     &(gn_quick_rule){.sized = z->opt.one_data,
-                                     .tuned = gn_modes[z->opt.mode].tune,
                                      .multiprocessors = multiprocessors,
                                      .off = o->pass.without.decisions,
                                      .n_hints = o->n_hints,
@@ -80,7 +81,7 @@ static void choose_quick(builder *z, const gn_compile_options *o, int multiproce
 }
 
 /* What is computed ahead runs once: launch by launch. */
-static void choose_for_gpu(builder *z, const gn_compile_options *o, gn_unit *u)
+static void choose_for_gpu(builder *z, const gn_compile_options *o, bool one_kernel, gn_unit *u)
 {
     const gn_cuda_info *gpu = z->opt.target ? gn_cuda_device_about(z->opt.target->device) : NULL;
     if (!o->limits || !o->limits->shared_bytes) return;
@@ -90,6 +91,7 @@ static void choose_for_gpu(builder *z, const gn_compile_options *o, gn_unit *u)
     if (u->prepare_code) choose_quick(z, o, gpu ? gpu->multiprocessors : 0, u->prepare_code);
     gn_whole_choose(z->arena, u->code,
                     &(gn_whole_rule){.folded = u->one_region,
+                                     .always = one_kernel,
                                      .cooperative = !gpu || gpu->cooperative,
                                      .multiprocessors = gpu ? gpu->multiprocessors : 0,
                                      .off = o->pass.without.decisions,
@@ -100,13 +102,18 @@ static void choose_for_gpu(builder *z, const gn_compile_options *o, gn_unit *u)
         gn_products_estimate(z->arena, u->code, z->opt.precision, o->n_hints, o->hints);
 }
 
+bool gn_pick_folds(const gn_pick *p, gn_mode mode)
+{
+    return p && p->one_region != GN_FOLD_BY_MODE ? p->one_region != GN_FOLD_NOT : gn_modes[mode].one_region;
+}
+
 /* The pipeline runs before the split, so that what it shares and takes out of sums can be kept; and again on both halves,
  * where it finds little left to do. */
 static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, const gn_data_facts *facts, gn_unit *u)
 {
     const gn_pick *pick = z->opt.pick[id];
     if (!p || z->opt.skip >> id & 1) return NULL;
-    u->one_region = pick && pick->one_region >= 0 ? pick->one_region : gn_modes[z->opt.mode].one_region;
+    u->one_region = gn_pick_folds(pick, z->opt.mode);
     u->threads = pick ? pick->threads : 0;
     gn_compile_options o = options_of(z, id, id != GN_UNIT_EVAL && z->opt.fixed);
     gir_program *whole, *prepare, *rest, *masked;
@@ -122,7 +129,7 @@ static gn_status *compile_unit(builder *z, const gir_program *p, gn_unit_id id, 
         GN_TRY(gn_pass_hoist(z->arena, whole, &o.pass, &prepare, &rest));
     if (prepare) GN_TRY(gn_compile(z->arena, prepare, &o, &z->out->pass_count, &u->prepare_code));
     GN_TRY(gn_compile(z->arena, rest, &o, &z->out->pass_count, &u->code));
-    choose_for_gpu(z, &o, u);
+    choose_for_gpu(z, &o, pick && pick->one_region == GN_FOLD_ONE_KERNEL, u);
     u->code->set = id != GN_UNIT_EVAL;
     if (prepare) u->prepare_code->set = u->code->set;
     return NULL;

@@ -23,8 +23,18 @@ typedef struct gn_pick {
     gn_without without; /* also left out */
     low_tuning schedule;
     int threads;    /* that run it; 0: all of the session's */
-    int one_region; /* 0, 1; -1: as the mode says */
+    int one_region; /* gn_fold */
 } gn_pick;
+
+/* Of the launches of a run: one parallel region, on a device one call. */
+typedef enum gn_fold {
+    GN_FOLD_BY_MODE = -1,
+    GN_FOLD_NOT,
+    GN_FOLD,
+    GN_FOLD_ONE_KERNEL /* GN_FOLD, and on a device one kernel wherever it can be one */
+} gn_fold;
+
+bool gn_pick_folds(const gn_pick *p, gn_mode mode); /* p NULL: as the mode says */
 
 typedef struct gn_tuned gn_tuned; /* a pick, and how it was come by: tune.h */
 
@@ -45,16 +55,18 @@ typedef struct gn_loss_rows { /* what a loss over a mask reads */
 
 typedef struct gn_build_options {
     gn_mode mode;
-    gn_elem index;   /* of graph arrays: I32 unless a count needs I64 */
-    bool sparse;     /* x is bound as CSR */
-    bool train;      /* make the training step too, and the validation loss where the model wants one */
-    bool fixed;      /* training: data are the same in every step; what depends on them alone is computed once */
-    bool one_data;   /* every run is on data of the sizes that hints say */
-    bool padded;     /* graphs have rows for their size alone: see passes/mask_rows.c */
-    bool sanitize;   /* bounds checks in generated code */
-    bool no_code;    /* no machine code: nothing can be run */
-    bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
-    const char *cpu; /* that is compiled for; NULL: this one */
+    gn_elem index;        /* of graph arrays: I32 unless a count needs I64 */
+    bool sparse;          /* x is bound as CSR */
+    gn_nonzeros nonzeros; /* what is known of its values, in every run */
+    bool train;           /* make the training step too, and the validation loss where the model wants one */
+    bool fixed;           /* training: data are the same in every step; what depends on them alone is computed once */
+    bool one_data;        /* every run is on data of the sizes that hints say */
+    bool padded;          /* graphs have rows for their size alone: see passes/mask_rows.c */
+    bool sanitize;        /* bounds checks in generated code */
+    bool no_code;         /* no machine code: nothing can be run */
+    bool each;            /* for a device: an object a kernel (gn_codegen_options) */
+    bool objects;         /* with no_code: machine code as objects, in gn_build.objects */
+    const char *cpu;      /* that is compiled for; NULL: this one */
     const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
     gn_precision precision;  /* of products of matrices; a CPU has one alone */
     gn_products products;    /* who makes them on a device */
@@ -151,5 +163,8 @@ GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t 
 GN_NODISCARD gn_status *gn_weights_check(const gn_model *m, const gn_state *s);
 GN_NODISCARD gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path);
 GN_NODISCARD gn_status *gn_weights_load(const gn_model *m, gn_state *s, const char *path);
+/* What a file has that the model does not read, as where it was saved of more layers: the first names, "" for nothing. */
+enum { GN_UNREAD = 256 };
+GN_NODISCARD gn_status *gn_weights_unread(const gn_model *m, const char *path, char text[GN_UNREAD]);
 
 #endif

@@ -46,7 +46,8 @@ typedef struct gn_code_report {
     int kernels, distinct; /* launched, and compiled: equal kernels share code */
     bool cached;           /* there was a cache; of the distinct ones it had `hits` and not `misses` */
     int hits, misses;
-    char code[17]; /* with a cache: digest of all kernels' keys; equal ones are the same code */
+    bool undivided; /* a program in one kernel was compiled by one thread, since there is no linker */
+    char code[17];  /* with a cache: digest of all kernels' keys; equal ones are the same code */
     gn_codegen_stats stats;
     double ms;
 } gn_code_report;

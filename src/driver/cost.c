@@ -20,6 +20,8 @@ typedef struct walker {
     kir_id *owner; /* FOR or IF around an instruction; 0: none */
     kir_id thread; /* the thread loop */
     int64_t trips, steps, budget;
+    double rounds; /* of serial sums, in this iteration of the thread loop */
+    double longest[GN_COST_WARPS];
     gn_cost *out;
 } walker;
 
@@ -166,6 +168,21 @@ static void count(walker *w, const kir_inst *n, double times)
 
 static void walk(walker *w, kir_id i, double times);
 
+/* Iteration number t is over; `all` are walked, in order. */
+static void note_rounds(walker *w, int64_t t, bool all)
+{
+    gn_cost *c = w->out;
+    c->taken += w->rounds;
+    if (w->rounds > c->longest) c->longest = w->rounds;
+    for (int k = 0; k < GN_COST_WARPS && all; k++) {
+        int64_t width = 1 << k;
+        if (w->rounds > w->longest[k]) w->longest[k] = w->rounds;
+        if ((t + 1) % width && t + 1 < w->trips) continue;
+        c->held[k] += (double)width * w->longest[k];
+        w->longest[k] = 0;
+    }
+}
+
 /* A thread loop that is too long is sampled: a golden-ratio sequence visits iterations evenly in every part of it. */
 static void walk_thread(walker *w, kir_id i, const kir_inst *n, double times)
 {
@@ -177,7 +194,9 @@ static void walk_thread(walker *w, kir_id i, const kir_inst *n, double times)
     for (; done < take; done++) {
         int64_t t = take == all ? done : (int64_t)((wide)(at += UINT64_C(0x9E3779B97F4A7C15)) * (uint64_t)all >> 64);
         w->value[i] = t * n->imm;
+        w->rounds = 0;
         walk(w, n->body, times);
+        note_rounds(w, done, take == all);
         if ((double)w->steps - before > 4.0 * (double)w->budget && take != all) break;
     }
     if (done < take) done++;
@@ -191,6 +210,7 @@ static void walk_for(walker *w, kir_id i, const kir_inst *n, double times)
     int64_t trips = !known ? 1 : hi > lo ? (hi - lo + n->imm - 1) / n->imm : 0;
     if (!known) w->out->guessed = true;
     if (trips == 0) return;
+    if (n->unit == KIR_SERIAL && n->race == KIR_REDUCE) w->rounds += times * (double)(known ? hi - lo : 1);
     w->value[i] = lo;
     w->known[i] = known;
     if (!known || w->uniform[i]) {
@@ -238,6 +258,7 @@ static void total(const kir_kernel *k, gn_cost *c)
     c->flops *= whole;
     c->functions *= whole;
     c->draws *= whole;
+    c->taken *= whole;
     for (uint32_t b = 0; b < k->buffers.n; b++) {
         gn_buffer_cost *x = &c->buffer[b];
         x->read *= whole;

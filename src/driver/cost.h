@@ -14,6 +14,8 @@ typedef struct gn_buffer_cost { /* bytes, repeats counted */
     double size; /* of the buffer */
 } gn_buffer_cost;
 
+enum { GN_COST_WARPS = 6 }; /* 1, 2, ..., 32 iterations that share a warp */
+
 typedef struct gn_cost {
     double flops;     /* additions, multiplications, comparisons of floats; a fused one is two */
     double functions; /* exponentials, logarithms, divisions, roots, ... */
@@ -25,6 +27,10 @@ typedef struct gn_cost {
     double sampled;   /* fraction of the thread loop's iterations that was walked */
     bool guessed;     /* a bound or a condition depends on floats: a loop was taken to run once, a condition to hold,
                        * and where one is the negation of another, that other */
+    /* Rounds of serial sums (edges, or sums of parts) that an iteration of the thread loop takes one after another: the most of
+     * one; of all; and what lanes are held for where 2^k iterations side by side share a warp, each for as long as the longest
+     * of them (0 where only a sample was walked). */
+    double longest, taken, held[GN_COST_WARPS];
     gn_buffer_cost *buffer; /* [k->buffers.n] */
 } gn_cost;
 

@@ -13,13 +13,15 @@
 /* NVRTC takes 20 ms for a program before its first kernel, and about 0.25 ms for an instruction of loop IR: few objects, which
  * two threads end together.  More threads take what is left of them. */
 enum { WORK = 850, THREADS = 2, MAX_THREADS = 64 };
+/* What NVRTC takes before a first kernel, and each call of a phase in the kernel that makes it. */
+enum { WORK_BEFORE = 90, WORK_OF_CALL = 14 };
 
-typedef struct piece { /* a kernel that is compiled */
+typedef struct distinct { /* a kernel that is compiled */
     const kir_kernel *kernel;
     const char *text;
     uint32_t work; /* how long it takes */
     gn_cuda_place place;
-} piece;
+} distinct;
 
 typedef struct part {           /* kernels of one object, or a program in one kernel */
     const gn_compiled *program; /* NULL: kernels */
@@ -29,8 +31,17 @@ typedef struct part {           /* kernels of one object, or a program in one ke
     uint32_t work;     /* how long it takes */
     const char *parts; /* of its key */
     gn_key key;
-    bool found; /* in the cache */
+    bool found;                /* in the cache */
+    gn_cuda_division division; /* of a program in one kernel; n 1: it is compiled as it is */
+    uint32_t *piece_work;      /* [division.n] */
+    gn_code_object *piece;     /* [division.n] which are linked when all are there */
 } part;
+
+typedef struct unit { /* what a thread takes at a time: an object, or a piece of one */
+    int part, piece;
+    uint32_t work;
+    gn_status *error;
+} unit;
 
 typedef struct job {
     gn_arena *arena;
@@ -38,13 +49,14 @@ typedef struct job {
     bool quick; /* less optimised */
     const gn_codegen_options *opt;
     gn_cuda_maker maker;
-    GN_VEC(piece) pieces;
+    GN_VEC(distinct) distinct;
     GN_VEC(part) parts;
-    int *order; /* of parts: what takes longest begins first */
+    unit *units; /* of what the cache does not have; what takes longest begins first */
+    int n_units;
     gn_cuda_objects *out;
     gn_code_report *report;
     atomic_int next;
-    gn_status **error; /* by part */
+    uint32_t busy[THREADS]; /* what threads have, as far as programs in one kernel are concerned */
 } job;
 
 /* Parts --------------------------------------------------------------------------------------------------------------- */
@@ -75,47 +87,47 @@ static uint32_t work_of_kernel(const kir_kernel *k)
     return work_of(k, k->top, thread && kir_at(k, thread)->unit == KIR_BLOCK);
 }
 
-/* Equal kernels share code.  which[k]: the piece that is kernel k of the program. */
+/* Equal kernels share code.  which[k]: the one that is kernel k of the program. */
 static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
 {
     for (int k = 0; k < c->n_kernels; k++) {
         const char *text = gn_canonical_kernel(j->arena, c->kernels[k], false);
         const uint32_t *same = gn_is_on(j->opt->off, GN_DO_SHARE_CODE) ? gn_map_find(seen, text) : NULL;
-        which[k] = same ? *same : j->pieces.n;
+        which[k] = same ? *same : j->distinct.n;
         if (same) continue;
-        gn_map_put(seen, text, j->pieces.n);
-        GN_PUSH(j->arena, j->pieces,
-                ((piece){.kernel = c->kernels[k], .text = text, .work = work_of_kernel(c->kernels[k])}));
+        gn_map_put(seen, text, j->distinct.n);
+        GN_PUSH(j->arena, j->distinct,
+                ((distinct){.kernel = c->kernels[k], .text = text, .work = work_of_kernel(c->kernels[k])}));
     }
 }
 
-/* The pieces from `first` on, the largest first. */
+/* The kernels from `first` on, the largest first. */
 static uint32_t *by_work(job *j, uint32_t first, uint32_t *total)
 {
-    uint32_t *order = GN_NEW_N(j->arena, uint32_t, j->pieces.n - first + 1);
+    uint32_t *order = GN_NEW_N(j->arena, uint32_t, j->distinct.n - first + 1);
     *total = 0;
-    for (uint32_t k = first; k < j->pieces.n; k++) {
+    for (uint32_t k = first; k < j->distinct.n; k++) {
         uint32_t at = k - first;
-        for (; at > 0 && j->pieces.p[order[at - 1]].work < j->pieces.p[k].work; at--) order[at] = order[at - 1];
+        for (; at > 0 && j->distinct.p[order[at - 1]].work < j->distinct.p[k].work; at--) order[at] = order[at - 1];
         order[at] = k;
-        *total += j->pieces.p[k].work;
+        *total += j->distinct.p[k].work;
     }
     return order;
 }
 
-/* The pieces that `thread` is to compile to objects of even size: each to the one that has least so far. */
+/* The kernels that `thread` is to compile to objects of even size: each to the one that has least so far. */
 static void share(job *j, uint32_t first, const uint32_t *order, const int *on, int thread, uint32_t work)
 {
     uint32_t begin = j->parts.n, n = (work + WORK - 1) / WORK, count = 0;
-    for (uint32_t i = 0; first + i < j->pieces.n; i++) count += on[i] == thread;
-    if (n > count) n = count;
+    for (uint32_t i = 0; first + i < j->distinct.n; i++) count += on[i] == thread;
+    if (n > count || j->opt->each) n = count;
     for (uint32_t k = 0; k < n; k++) GN_PUSH(j->arena, j->parts, ((part){0}));
-    for (uint32_t i = 0; first + i < j->pieces.n; i++) {
+    for (uint32_t i = 0; first + i < j->distinct.n; i++) {
         if (on[i] != thread) continue;
         uint32_t least = begin;
         for (uint32_t k = begin; k < j->parts.n; k++)
             if (j->parts.p[k].work < j->parts.p[least].work) least = k;
-        piece *x = &j->pieces.p[order[i]];
+        distinct *x = &j->distinct.p[order[i]];
         part *to = &j->parts.p[least];
         x->place = (gn_cuda_place){(int)least, (int)to->kernels.n};
         to->work += x->work;
@@ -133,20 +145,56 @@ static int least_busy(const uint32_t *busy)
     return least;
 }
 
-/* The pieces from `first` on to threads, which may have objects of earlier sets to compile, so that they end together; and
+/* The kernels from `first` on to threads, which may have objects of earlier sets to compile, so that they end together; and
  * what a thread has to objects.  What is little is one. */
 static void divide(job *j, uint32_t first)
 {
     uint32_t total, *order = by_work(j, first, &total), busy[THREADS] = {0}, work[THREADS] = {0};
-    int *on = GN_NEW_N(j->arena, int, j->pieces.n - first + 1);
+    int *on = GN_NEW_N(j->arena, int, j->distinct.n - first + 1);
     for (uint32_t k = 0; k < j->parts.n; k++) busy[least_busy(busy)] += j->parts.p[k].work;
-    for (uint32_t i = 0; first + i < j->pieces.n; i++) {
-        uint32_t x = j->pieces.p[order[i]].work;
+    for (uint32_t i = 0; first + i < j->distinct.n; i++) {
+        uint32_t x = j->distinct.p[order[i]].work;
         int t = on[i] = total <= WORK ? 0 : least_busy(busy);
         busy[t] += x;
         work[t] += x;
     }
     for (int t = 0; t < THREADS; t++) share(j, first, order, on, t, work[t]);
+}
+
+/* Its phases to as many pieces as threads, so that these end together with what they have besides, the kernel to piece 0.  Only
+ * what is compiled quickly: functions of other pieces are called as any function might be, and with all optimisations the
+ * phases of one program need half the registers. */
+static void divide_whole(job *j, const gn_compiled *c, part *one)
+{
+    _Static_assert(THREADS == 2, "piece 1 is the thread's that has not piece 0");
+    const gn_cuda_whole *w = c->whole;
+    uint32_t *work = GN_NEW_N(j->arena, uint32_t, w->n + 1), *busy = j->busy, phases = 0;
+    int *of = GN_NEW_N(j->arena, int, w->n + 1), main = least_busy(busy);
+    one->division = (gn_cuda_division){1, of};
+    one->piece = GN_NEW_N(j->arena, gn_code_object, THREADS);
+    one->piece_work = GN_NEW_N(j->arena, uint32_t, THREADS);
+    if (!j->quick || !j->maker.piece || !gn_cuda_divides(j->arch) || one->work <= WORK) {
+        busy[main] += WORK_BEFORE + one->work;
+        return;
+    }
+    for (int k = 0; k < w->n; k++) {
+        bool own = w->phase[k].kernel && w->phase[k].same == k;
+        work[k] = own ? work_of_kernel(w->phase[k].kernel) : 0;
+        phases += work[k];
+    }
+    one->piece_work[0] = one->work - phases; /* calls */
+    for (int t = 0; t < THREADS; t++) busy[t] += WORK_BEFORE + (t == main ? one->piece_work[0] : 0);
+    for (;;) { /* the largest that is left, to the thread that has least */
+        int most = 0, to = least_busy(busy);
+        for (int k = 1; k < w->n; k++)
+            if (work[k] > work[most]) most = k;
+        if (work[most] == 0) break;
+        of[most] = to != main;
+        one->piece_work[of[most]] += work[most];
+        busy[to] += work[most];
+        work[most] = 0;
+    }
+    one->division.n = one->piece_work[1] ? THREADS : 1;
 }
 
 /* A program in one kernel is an object of its own. */
@@ -157,10 +205,12 @@ static void place_whole(job *j, const gn_compiled *c, gn_cuda_place *place, int 
     for (int k = 0; k < c->artifact->n_launches; k++) {
         const gn_launch *l = &c->artifact->launches[k];
         if (l->kind == GN_LAUNCH_KERNEL) place[l->kernel] = (gn_cuda_place){*whole, 1 + k};
+        if (l->kind == GN_LAUNCH_KERNEL) one.work += WORK_OF_CALL;
         if (!c->whole->phase[k].kernel || c->whole->phase[k].same != k) continue;
         one.work += work_of_kernel(c->whole->phase[k].kernel);
         one.distinct++;
     }
+    divide_whole(j, c, &one);
     GN_PUSH(j->arena, j->parts, one);
 }
 
@@ -172,7 +222,7 @@ static void place_all(job *j, int n, gn_compiled *const *programs)
     gn_map_init(&seen, j->arena);
     uint32_t **which = GN_NEW_N(j->arena, uint32_t *, n + 1);
     for (int set = 0; set < GN_CODE_SETS; set++) {
-        uint32_t first = j->pieces.n;
+        uint32_t first = j->distinct.n;
         for (int p = 0; p < n; p++) {
             if (programs[p]->set != set || programs[p]->whole) continue;
             which[p] = GN_NEW_N(j->arena, uint32_t, programs[p]->n_kernels + 1);
@@ -180,11 +230,12 @@ static void place_all(job *j, int n, gn_compiled *const *programs)
         }
         divide(j, first);
     }
+    for (uint32_t k = 0; k < j->parts.n; k++) j->busy[least_busy(j->busy)] += WORK_BEFORE + j->parts.p[k].work;
     for (int p = 0; p < n; p++) {
         j->out->whole[p] = -1;
         if (programs[p]->whole) place_whole(j, programs[p], j->out->place[p], &j->out->whole[p]);
         for (int k = 0; k < programs[p]->n_kernels && which[p]; k++)
-            j->out->place[p][k] = j->pieces.p[which[p][k]].place;
+            j->out->place[p][k] = j->distinct.p[which[p][k]].place;
     }
 }
 
@@ -243,35 +294,50 @@ static bool look_up(job *j, int k)
     return false;
 }
 
+static gn_status *compile_unit(job *j, const unit *u)
+{
+    part *p = &j->parts.p[u->part];
+    gn_code_object *o = &j->out->objects[u->part];
+    if (!p->program) return j->maker.make(j->maker.ctx, (int)p->kernels.n, p->kernels.p, j->arch, o);
+    if (p->division.n == 1) return j->maker.whole(j->maker.ctx, p->program->whole, j->arch, o);
+    return j->maker.piece(j->maker.ctx, p->program->whole, &p->division, u->piece, j->arch, &p->piece[u->piece]);
+}
+
 static void *worker(void *arg)
 {
     job *j = arg;
-    for (int i; (i = atomic_fetch_add(&j->next, 1)) < (int)j->parts.n;) {
-        int k = j->order[i];
-        const part *p = &j->parts.p[k];
-        gn_code_object *o = &j->out->objects[k];
-        if (o->bytes) continue;
-        j->error[k] = p->program ? j->maker.whole(j->maker.ctx, p->program->whole, j->arch, o)
-                                 : j->maker.make(j->maker.ctx, (int)p->kernels.n, p->kernels.p, j->arch, o);
-    }
+    for (int i; (i = atomic_fetch_add(&j->next, 1)) < j->n_units;) j->units[i].error = compile_unit(j, &j->units[i]);
     return NULL;
 }
 
-static void order_parts(job *j)
+static int units_of(const part *p) { return p->division.n > 1 ? p->division.n : 1; }
+
+/* Room for those of everything: it is not known yet what the cache has. */
+static void make_units(job *j)
 {
-    j->order = GN_NEW_N(j->arena, int, j->parts.n + 1);
-    for (int k = 0; k < (int)j->parts.n; k++) {
-        int at = k;
-        for (; at > 0 && j->parts.p[j->order[at - 1]].work < j->parts.p[k].work; at--) j->order[at] = j->order[at - 1];
-        j->order[at] = k;
+    int most = 0;
+    for (uint32_t k = 0; k < j->parts.n; k++) most += units_of(&j->parts.p[k]);
+    j->units = GN_NEW_N(j->arena, unit, most + 1);
+}
+
+static void find_missing(job *j)
+{
+    for (uint32_t k = 0; k < j->parts.n; k++) {
+        const part *p = &j->parts.p[k];
+        for (int i = 0; i < units_of(p) && !p->found; i++) {
+            uint32_t work = units_of(p) > 1 ? p->piece_work[i] : p->work;
+            int at = j->n_units++;
+            for (; at > 0 && j->units[at - 1].work < work; at--) j->units[at] = j->units[at - 1];
+            j->units[at] = (unit){.part = (int)k, .piece = i, .work = work};
+        }
     }
 }
 
-static void compile_missing(job *j, int missing)
+static void compile_missing(job *j)
 {
     pthread_t thread[MAX_THREADS];
     bool started[MAX_THREADS] = {false};
-    int n = j->opt->threads < missing ? j->opt->threads : missing;
+    int n = j->opt->threads < j->n_units ? j->opt->threads : j->n_units;
     if (n > MAX_THREADS) n = MAX_THREADS;
     for (int t = 1; t < n; t++) started[t] = pthread_create(&thread[t], NULL, worker, j) == 0;
     worker(j);
@@ -283,34 +349,69 @@ static void compile_missing(job *j, int missing)
 static gn_status *first_error(job *j)
 {
     gn_status *s = NULL;
-    for (uint32_t k = 0; k < j->parts.n; k++) {
+    for (int k = 0; k < j->n_units; k++) {
         if (s)
-            gn_status_free(j->error[k]);
+            gn_status_free(j->units[k].error);
         else
-            s = j->error[k];
+            s = j->units[k].error;
     }
     return s;
+}
+
+static bool is_divided(const part *p) { return p->division.n > 1 && !p->found; }
+
+/* Programs are divided where there is a linker; where there is none they are compiled as they are, and the report says so. */
+static void ask_for_linker(job *j)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < j->parts.n; k++) any = any || is_divided(&j->parts.p[k]);
+    if (!any) return;
+    gn_status *s = j->maker.links(j->maker.ctx);
+    j->report->undivided = s != NULL;
+    gn_status_free(s);
+    for (uint32_t k = 0; k < j->parts.n && j->report->undivided; k++)
+        if (j->parts.p[k].program) j->parts.p[k].division.n = 1;
+}
+
+static gn_status *link_divided(job *j)
+{
+    gn_status *s = NULL;
+    for (uint32_t k = 0; k < j->parts.n && !s; k++) {
+        const part *p = &j->parts.p[k];
+        if (is_divided(p))
+            s = j->maker.link(j->maker.ctx, p->program->whole, p->division.n, p->piece, j->arch, &j->out->objects[k]);
+    }
+    return s;
+}
+
+static void free_pieces(job *j)
+{
+    for (uint32_t k = 0; k < j->parts.n; k++)
+        for (int i = 0; i < j->parts.p[k].division.n && j->parts.p[k].program; i++) free(j->parts.p[k].piece[i].bytes);
 }
 
 /* While there are objects nothing is allocated in the arena: it would jump past them. */
 static gn_status *make_objects(job *j)
 {
     gn_code_report *r = j->report;
-    int missing = 0;
     r->cached = j->opt->cache != NULL;
     for (uint32_t k = 0; k < j->parts.n; k++) make_key(j, &j->parts.p[k]);
-    order_parts(j);
+    make_units(j);
     for (uint32_t k = 0; k < j->parts.n; k++) {
         part *p = &j->parts.p[k];
         p->found = look_up(j, (int)k);
         r->distinct += p->distinct;
         *(p->found ? &r->hits : &r->misses) += p->distinct;
-        missing += !p->found;
         if (!p->found && j->opt->cache) gn_cache_explain(j->opt->cache, name_of(p), p->parts);
     }
-    if (!missing) return NULL;
-    compile_missing(j, missing);
-    GN_TRY(first_error(j));
+    ask_for_linker(j);
+    find_missing(j);
+    if (j->n_units == 0) return NULL;
+    compile_missing(j);
+    gn_status *s = first_error(j);
+    if (!s) s = link_divided(j);
+    free_pieces(j);
+    GN_TRY(s);
     for (uint32_t k = 0; k < j->parts.n; k++) {
         const part *p = &j->parts.p[k];
         if (!p->found && j->opt->cache)
@@ -331,12 +432,33 @@ static gn_status *whole_by_nvrtc(void *ctx, const gn_cuda_whole *w, int arch, gn
     return gn_cuda_whole_object(w, arch, *quick, out);
 }
 
+static gn_status *piece_by_nvrtc(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int which, int arch,
+                                 gn_code_object *out)
+{
+    (void)ctx;
+    return gn_cuda_piece(w, d, which, arch, out);
+}
+
+static gn_status *link_by_nvjitlink(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces, int arch,
+                                    gn_code_object *out)
+{
+    (void)ctx, (void)w, (void)arch;
+    return gn_cuda_link(n, pieces, out);
+}
+
+static gn_status *nvjitlink_there(void *ctx)
+{
+    (void)ctx;
+    return gn_cuda_linker(NULL);
+}
+
 gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch, const gn_codegen_options *opt,
                            const gn_cuda_maker *maker, gn_cuda_objects *out, gn_code_report *report)
 {
     double t0 = gn_now_ms();
     job j = {.arena = a, .arch = arch, .quick = true, .opt = opt, .out = out, .report = report};
-    j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc, whole_by_nvrtc, &j.quick};
+    j.maker = maker ? *maker : (gn_cuda_maker){by_nvrtc,        whole_by_nvrtc,    piece_by_nvrtc,
+                                               nvjitlink_there, link_by_nvjitlink, &j.quick};
     *report = (gn_code_report){0};
     *out = (gn_cuda_objects){.n_programs = n, .place = GN_NEW_N(a, gn_cuda_place *, n + 1)};
     out->whole = GN_NEW_N(a, int, n + 1);
@@ -347,7 +469,6 @@ gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int
     }
     place_all(&j, n, programs);
     out->objects = GN_NEW_N(a, gn_code_object, j.parts.n + 1);
-    j.error = GN_NEW_N(a, gn_status *, j.parts.n + 1);
     out->n_objects = (int)j.parts.n;
     GN_TRY(make_objects(&j));
     for (int k = 0; k < out->n_objects; k++) report->stats.code_bytes += (int64_t)out->objects[k].n;

@@ -18,19 +18,25 @@ typedef struct gn_cuda_objects {
     int *whole;              /* [n_programs] -1: launch by launch */
 } gn_cuda_objects;
 
-/* Who makes an object of kernels; called on several threads at once. */
+/* Who makes an object of kernels; called on several threads at once, but `links` and `link`, which are called when nothing else
+ * is.  `links` says why pieces cannot be linked, and programs are not divided then; piece NULL: they never are. */
 typedef struct gn_cuda_maker {
     gn_status *(*make)(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out);
     gn_status *(*whole)(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out);
+    gn_status *(*piece)(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int piece, int arch,
+                        gn_code_object *out);
+    gn_status *(*links)(void *ctx);
+    gn_status *(*link)(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces, int arch,
+                       gn_code_object *out);
     void *ctx;
 } gn_cuda_maker;
 
 /* Kernels go to NVRTC some at a time, a program of NVRTC each, on several threads: that is faster than all at once and than
  * each alone.  How they are divided depends on the kernels of their set and of earlier ones alone (gn_compiled), not on
  * threads.  Objects are looked up in opt->cache first and kept there; where it has all of them NVRTC is not loaded.  A program
- * that is to be one kernel (whole.h) is a program of NVRTC, and cannot be divided.  The programs have been compiled for
- * gn_cuda_limits.  `maker`: instead of NVRTC; may be NULL.  GN_ERR_BACKEND
- * without NVRTC.  Free with gn_cuda_objects_free, on failure too. */
+ * that is to be one kernel (whole.h) is a program of NVRTC, or, where it is compiled quickly and takes long, two that are
+ * linked, for two threads that end together.  The programs have been compiled for gn_cuda_limits.  `maker`: instead of NVRTC;
+ * may be NULL.  GN_ERR_BACKEND without NVRTC.  Free with gn_cuda_objects_free, on failure too. */
 GN_NODISCARD gn_status *gn_compile_cuda(gn_arena *a, int n, gn_compiled *const *programs, int arch,
                                         const gn_codegen_options *opt, const gn_cuda_maker *maker, gn_cuda_objects *out,
                                         gn_code_report *report);

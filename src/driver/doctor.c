@@ -58,6 +58,15 @@ static void add_products(gn_buf *out)
     gn_status_free(s);
 }
 
+/* Needs NVRTC. */
+static void add_linker(gn_buf *out)
+{
+    gn_buf text = {.arena = out->arena};
+    gn_status *s = gn_cuda_linker(&text);
+    gn_doctor_lines(out, "CUDA linker", s ? gn_status_message(s) : text.p);
+    gn_status_free(s);
+}
+
 void gn_doctor(gn_buf *out)
 {
     gn_buf compiler = {.arena = out->arena}, archs = {.arena = out->arena};
@@ -71,6 +80,7 @@ void gn_doctor(gn_buf *out)
     if (!s) s = gn_cuda_archs(&archs);
     gn_doctor_lines(out, "CUDA compiler",
                     s ? gn_status_message(s) : gn_arena_printf(out->arena, "%s, for %s", compiler.p, archs.p));
+    if (!s) add_linker(out);
     gn_status_free(s);
     add_driver(out);
     add_products(out);

@@ -30,11 +30,17 @@ static sizes graph_sizes(const gn_artifact *a, int n, const low_hint *hints, int
     return p;
 }
 
+static int64_t parts_at_most(int64_t edges, const gn_sym *s)
+{
+    int64_t each = gn_part_array_edges(s->array) * s->value;
+    return edges < 0 ? edges : edges / each + (edges % each != 0);
+}
+
 bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hints, int64_t *value)
 {
     for (int k = 0; k < a->n_syms; k++) {
         const gn_sym *s = &a->syms[k];
-        sizes g = s->kind < GN_SYM_CONST ? graph_sizes(a, n_hints, hints, s->graph) : hinted(n_hints, hints, "g");
+        sizes g = s->graph >= 0 ? graph_sizes(a, n_hints, hints, s->graph) : hinted(n_hints, hints, "g");
         switch (s->kind) {
         case GN_SYM_N_SRC: value[k] = g.src; break;
         case GN_SYM_N_DST:
@@ -42,6 +48,7 @@ bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hint
         case GN_SYM_N_EDGE: value[k] = g.edge; break;
         case GN_SYM_ELEMENTS:
         case GN_SYM_CONST: value[k] = s->value; break;
+        case GN_SYM_PARTS: value[k] = parts_at_most(g.edge, s); break;
         case GN_SYM_CEIL: value[k] = value[s->of] / s->value + (value[s->of] % s->value != 0); break;
         }
         if (value[k] < 0) return false;

@@ -172,6 +172,11 @@ static gn_status *check_monitor(const gn_session *s)
 {
     const gn_train_spec *t = &s->model->train;
     if (!(t->select_best || t->patience > 0) || (t->monitor_loss && !t->monitor_accuracy)) return NULL;
+    if (s->data->n_classes == 1)
+        GN_FAIL(GN_ERR_DATA,
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s has one class alone; "
+                "--classes N says how many there are",
+                s->model->name, s->data->name ? s->data->name : "the data");
     if (!gn_session_classes(s))
         GN_FAIL(
             GN_ERR_MODEL,

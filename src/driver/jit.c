@@ -403,7 +403,7 @@ static gn_status *note_choice(gn_variant *v, const gn_tuned *t)
 gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t)
 {
     const gn_pick *p = &t->pick;
-    if (!p->schedule.n && !p->without.passes && !p->without.decisions)
+    if (!p->schedule.n && !p->without.passes && !p->without.decisions && p->one_region != GN_FOLD_ONE_KERNEL)
         return note_choice((gn_variant *)(uintptr_t)v, t);
     gn_variant *made, like = {.guards = v->guards,
                               .levels = v->levels,

@@ -35,6 +35,7 @@ static int64_t rows_of(const lowered *low, int sym)
 {
     if (sym < 0) return 1;
     const low_sym *s = &low->syms.p[sym];
+    if (s->graph) return EDGES / gn_part_array_edges(s->array) / s->per + 1;
     if (s->space == 0) return s->per;
     const gir_space *space = &low->p->spaces.p[s->space];
     int64_t rows = space->size >= 0          ? space->size

@@ -47,7 +47,6 @@ static const char *reason(gn_arena *a, const gn_compiled *c, const gn_quick_rule
     int64_t *value = GN_NEW_N(a, int64_t, art->n_syms + 1), most = 0;
     int64_t room = (int64_t)(r->multiprocessors ? r->multiprocessors : gn_cuda_limits().blocks) * RESIDENT;
     if (!gn_is_on(r->off, GN_DO_QUICK_CODE)) return "compiled with all optimisations: quick-code is switched off";
-    if (r->tuned) return "compiled with all optimisations: the mode asks for them";
     if (!r->sized) return "compiled with all optimisations: graphs may change";
     if (!gn_expected_symbols(art, r->n_hints, r->hints, value))
         return "compiled with all optimisations: sizes are not known";

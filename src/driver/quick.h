@@ -10,7 +10,6 @@
 
 typedef struct gn_quick_rule {
     bool sized;          /* every run is on data of the sizes below */
-    bool tuned;          /* the mode asks for the fastest code there is */
     int multiprocessors; /* of the device; 0: not known */
     gn_switches off;
     int n_hints;

@@ -97,14 +97,36 @@ static bool sparse_features(const gn_session *s)
     return (double)d->x_csr->nnz <= sparse_density * (double)d->n_nodes * (double)d->n_features;
 }
 
-/* The largest number of entries in a row and in a column. */
-static void largest_degrees(gn_arena *a, const gn_csr *x, low_hint *h)
+/* What is known of the features in every run: of objects for other programs nothing, whose features are others. */
+static gn_nonzeros known_nonzeros(const gn_session *s)
+{
+    const gn_csr *x = s->data->x_csr;
+    bool ones = true;
+    if (!sparse_features(s) || s->opt.objects) return GN_NONZEROS_ANY;
+    for (int64_t r = 0; r < x->rows; r++)
+        for (int64_t k = x->ptr[r]; k < x->ptr[r + 1]; k++) {
+            ones = ones && x->val[k] == 1;
+            if (!(x->val[k] == x->val[x->ptr[r]])) return GN_NONZEROS_ANY; /* NaN is not equal either */
+        }
+    return ones ? GN_NONZEROS_ONE : GN_NONZEROS_BY_ROW;
+}
+
+static void add_degree(int64_t degree, int64_t *most, int64_t *classes)
+{
+    if (degree > *most) *most = degree;
+    if (degree > 0) classes[gn_degree_class(degree)]++;
+}
+
+/* Numbers of entries in rows and in columns. */
+static void degrees_of(gn_arena *a, const gn_csr *x, low_hint *h)
 {
     int64_t *column = GN_NEW_N(a, int64_t, x->cols + 1);
-    for (int64_t r = 0; r < x->rows; r++)
-        if (x->ptr[r + 1] - x->ptr[r] > h->max_in) h->max_in = x->ptr[r + 1] - x->ptr[r];
-    for (int64_t k = 0; k < x->nnz; k++)
-        if (++column[x->col[k]] > h->max_out) h->max_out = column[x->col[k]];
+    int64_t *in = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES), *out = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES);
+    for (int64_t r = 0; r < x->rows; r++) add_degree(x->ptr[r + 1] - x->ptr[r], &h->max_in, in);
+    for (int64_t k = 0; k < x->nnz; k++) column[x->col[k]]++;
+    for (int64_t c = 0; c < x->cols; c++) add_degree(column[c], &h->max_out, out);
+    h->in_class = in;
+    h->out_class = out;
 }
 
 /* Sizes of the graph and of sparse features, for schedules; degrees where rows may be split by them. */
@@ -115,11 +137,13 @@ static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **o
     h[0] = (low_hint){.name = "g", .n_src = d->n_nodes, .n_dst = d->n_nodes, .n_edge = d->n_edges};
     if (d->x_csr) h[1] = (low_hint){.name = "x", .n_src = d->n_features, .n_dst = d->n_nodes, .n_edge = d->x_csr->nnz};
     if (degrees) {
-        gn_graph_facts f;
-        GN_TRY(gn_graph_find_facts(s->graph, &f));
-        h[0].max_in = f.max_in_degree;
-        h[0].max_out = f.max_out_degree;
-        if (d->x_csr) largest_degrees(s->arena, d->x_csr, &h[1]);
+        gn_graph_facts *f = GN_NEW(s->arena, gn_graph_facts);
+        GN_TRY(gn_graph_find_facts(s->graph, f));
+        h[0].max_in = f->max_in_degree;
+        h[0].max_out = f->max_out_degree;
+        h[0].in_class = f->in_class;
+        h[0].out_class = f->out_class;
+        if (d->x_csr) degrees_of(s->arena, d->x_csr, &h[1]);
     }
     *n = d->x_csr ? 2 : 1;
     *out = h;
@@ -131,6 +155,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
     gn_build_options o = {.mode = s->opt.mode,
                           .index = s->graph->index,
                           .sparse = sparse_features(s),
+                          .nonzeros = known_nonzeros(s),
                           .train = s->opt.train,
                           .fixed = s->opt.keep_static,
                           .one_data = true,
@@ -352,6 +377,7 @@ void gn_session_free(gn_session *s)
     gn_unit_release(&s->build.eval);
     if (s->pool) gn_pool_free(s->pool);
     for (int k = 0; k < GN_UNITS; k++) gn_pool_free(s->unit_pool[k]);
+    if (s->opt.target) gn_target_unload(s->opt.target, &s->build.on_target);
     gn_image_free(s->build.image);
     gn_kernel_objects_free(&s->build.objects);
     gn_state_free(&s->state);
@@ -367,16 +393,12 @@ void gn_session_free(gn_session *s)
 
 gn_status *gn_session_push(const gn_session *s)
 {
-    gn_remote *r = s->opt.target ? s->opt.target->remote : NULL;
-    for (int k = 0; r && k < s->state.n; k++) GN_TRY(r->push(r, s->state.tensors[k].data));
-    return NULL;
+    return gn_state_push(&s->state, s->opt.target ? s->opt.target->remote : NULL);
 }
 
 gn_status *gn_session_pull(const gn_session *s)
 {
-    gn_remote *r = s->opt.target ? s->opt.target->remote : NULL;
-    for (int k = 0; r && k < s->state.n; k++) GN_TRY(r->fetch(r, s->state.tensors[k].data));
-    return NULL;
+    return gn_state_pull(&s->state, s->opt.target ? s->opt.target->remote : NULL);
 }
 
 gn_status *gn_session_reset(gn_session *s, uint64_t seed)

@@ -66,6 +66,7 @@ gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt
         GN_TRY(gn_run_sparsify(a, loss, opt, &loss)); /* sparse features are restricted as relations */
         GN_TRY(gn_run_restrict_rows(a, loss, opt, &loss));
         if (gn_pass_is_on(&opt->without, "aggregate_picked")) GN_TRY(gn_run_aggregate_picked(a, loss, opt, &loss));
+        if (gn_pass_is_on(&opt->without, "aggregate_heads")) GN_TRY(gn_run_aggregate_heads(a, loss, opt, &loss));
         GN_TRY(gn_pass_dce(a, loss, &loss));
     }
     return gn_pass_train(a, loss, n, p, &m->train, out);

@@ -35,18 +35,45 @@ void tuner_say(const tuner *t, const char *fmt, ...)
 static bool time_left(const tuner *t)
 {
     if (t->wish->over && *t->wish->over) return false;
-    return gn_now_ms() + runs * t->rec->default_us * 1e-3 < t->deadline;
+    return gn_now_ms() + t->make_ms + runs * t->rec->default_us * 1e-3 < t->deadline;
 }
 
 static void note_tried(tuner *t, uint64_t digest) { GN_PUSH(t->arena, t->rec->tried, digest); }
 
 /* Candidates --------------------------------------------------------------------------------------------------------- */
 
+/* Is what failed a candidate's own matter?  Where the default does not run any more either, as on a device that is lost, it ends
+ * the search. */
+static gn_status *survive(tuner *t, gn_status *s)
+{
+    const gn_unit *u = tuner_reference(t);
+    if (!s || !t->site->target) return NULL;
+    gn_status *worse = check_reset(t, t->site->seed);
+    if (!worse) gn_instance_run(u->instance);
+    if (!worse) worse = gn_instance_wait(u->instance);
+    gn_status_free(worse);
+    return worse ? s : NULL;
+}
+
+static gn_status *make(tuner *t, trial *c, const char *name)
+{
+    double start = gn_now_ms();
+    gn_status *s = trial_make(t, c, name);
+    if (t->site->target) t->make_ms = fmax(t->make_ms, gn_now_ms() - start);
+    return s;
+}
+
+static void drop(tuner *t, trial *c)
+{
+    note_tried(t, c->digest);
+    trial_free(t, c);
+}
+
 /* Code and instances, and the default's results: else it is gone, and *c NULL. */
 static gn_status *make_right(tuner *t, trial **c, const char *name)
 {
     const char *why = NULL;
-    gn_status *s = trial_make(t, *c, name);
+    gn_status *s = make(t, *c, name);
     if (!s) s = check_same(t, (*c)->unit, &why);
     if (s) tuner_say(t, "%s: cannot be made: %s", name, gn_status_message(s));
     if (why) {
@@ -54,10 +81,10 @@ static gn_status *make_right(tuner *t, trial **c, const char *name)
         tuner_say(t, "%s: rejected, it gives something else: %s", name, why);
     }
     if (s || why) {
-        note_tried(t, (*c)->digest);
-        trial_free(t, *c);
+        drop(t, *c);
         *c = NULL;
     }
+    GN_TRY(survive(t, s));
     gn_status_free(s);
     return NULL;
 }
@@ -69,7 +96,20 @@ static void adopt(tuner *t, trial *c)
     t->best = c;
 }
 
-/* Measures a candidate, twice before it is taken. */
+/* Twice before it has won, the second time in other memory. */
+static gn_status *measure(tuner *t, trial *c, duel *d)
+{
+    GN_TRY(duel_run(t, tuner_best(t), c->unit, duel_ms, d));
+    if (!duel_won(d)) return NULL;
+    gn_status *again = trial_rebind(t, c);
+    if (again) { /* it keeps the memory that it has */
+        gn_status_free(again);
+        return NULL;
+    }
+    return duel_run(t, tuner_best(t), c->unit, duel_ms, d);
+}
+
+/* Measures a candidate, and takes it where it wins. */
 static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool *won)
 {
     trial *c;
@@ -83,28 +123,40 @@ static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool 
     if (!c) return NULL;
     GN_TRY(make_right(t, &c, name));
     if (!c) return NULL;
-    duel d = duel_run(t, tuner_best(t), c->unit, duel_ms);
-    if (duel_won(&d)) {
-        gn_status *again = trial_rebind(t, c);
-        if (!again) d = duel_run(t, tuner_best(t), c->unit, duel_ms);
-        gn_status_free(again);
+    duel d;
+    s = measure(t, c, &d);
+    if (s) {
+        tuner_say(t, "%s: cannot be run: %s", name, gn_status_message(s));
+        drop(t, c);
+        GN_TRY(survive(t, s));
+        gn_status_free(s);
+        return NULL;
     }
     *won = duel_won(&d);
     tuner_say(t, "%s: %.1f us beside %.1f, %.3f +- %.3f times%s", name, d.b_us, d.a_us, d.ratio, d.noise,
               *won ? ": taken" : "");
-    if (*won) {
+    if (*won)
         adopt(t, c);
-    } else {
-        note_tried(t, c->digest);
-        trial_free(t, c);
-    }
+    else
+        drop(t, c);
     return NULL;
+}
+
+/* On a device: one kernel where the rule says that it does not pay.  That it is none where the rule says so is a decision. */
+static gn_status *search_folds(tuner *t)
+{
+    gn_pick p = *tuner_best_pick(t);
+    bool won;
+    p.one_region = GN_FOLD_ONE_KERNEL;
+    if (!gn_modes[t->wish->mode].one_region || !time_left(t)) return NULL;
+    return attempt(t, &p, "one kernel", &won);
 }
 
 /* Threads, and one region or launch by launch. */
 static gn_status *search_ways(tuner *t)
 {
     bool regions = gn_modes[t->wish->mode].one_region, won;
+    if (t->site->target) return search_folds(t);
     for (int threads = t->threads; threads >= 1 && time_left(t); threads /= 2) {
         if (threads != t->threads && t->wish->threads > 0) break; /* asked for */
         for (int one = 0; one <= (regions && threads > 1); one++) {
@@ -138,18 +190,21 @@ static gn_status *flip_of(tuner *t, const char *name, gn_pick *out)
     return gn_without_add(t->arena, name, false, &out->without);
 }
 
-/* The cost model says in which order, and what is hopeless. */
+/* The cost model says in which order, and on this processor what is hopeless. */
 static gn_status *predict_flips(tuner *t, flip *flips, int *n)
 {
     *n = 0;
-    for (int k = 0; k < tune_switch_count && time_left(t); k++) {
+    const tune_space *space = tune_space_of(t->site->target);
+    for (int k = 0; k < space->n_switches && time_left(t); k++) {
+        const tune_switch *w = &space->switches[k];
         gn_pick p;
         trial *c;
-        GN_TRY(flip_of(t, tune_switches[k], &p));
+        if (!(w->where & space->where)) continue;
+        GN_TRY(flip_of(t, w->name, &p));
         gn_status *s = trial_lower(t, &p, &c);
         gn_status_free(s);
         if (s || !c) continue;
-        flips[(*n)++] = (flip){tune_switches[k], trial_predict(t, c)};
+        flips[(*n)++] = (flip){w->name, trial_predict(t, c)};
         trial_free(t, c);
     }
     qsort(flips, (size_t)*n, sizeof *flips, by_prediction);
@@ -176,7 +231,7 @@ static gn_status *predict_default(tuner *t, double *us)
 
 static gn_status *search_flips(tuner *t)
 {
-    flip *flips = GN_NEW_N(t->arena, flip, tune_switch_count);
+    flip *flips = GN_NEW_N(t->arena, flip, tune_space_of(t->site->target)->n_switches);
     double now;
     int n;
     bool won;
@@ -184,7 +239,7 @@ static gn_status *search_flips(tuner *t)
     GN_TRY(predict_flips(t, flips, &n));
     for (int k = 0; k < n && time_left(t); k++) {
         gn_pick p;
-        if (now > 0 && flips[k].us > hopeless * now) {
+        if (now > 0 && flips[k].us > hopeless * now && !t->site->target) {
             tuner_say(t, "without %s: left out, predicted %.2f times", flips[k].name, flips[k].us / now);
             continue;
         }
@@ -227,13 +282,13 @@ static double time_of(const gn_unit *u, low_field field, const int64_t *ns, cons
 }
 
 /* Which regions' kernels have become faster? */
-static void note_gains(tuner *t, const trial *c, low_field field, int64_t value, gains *g)
+static gn_status *note_gains(tuner *t, const trial *c, low_field field, int64_t value, gains *g)
 {
     static const double LEAST_NS = 100;
     const gn_unit *a = tuner_best(t), *b = c->unit;
     int n = a->code->artifact->n_launches, m = b->code->artifact->n_launches;
     int64_t *x = GN_NEW_N(t->arena, int64_t, n + 1), *y = GN_NEW_N(t->arena, int64_t, m + 1);
-    duel_launches(t, a, b, duel_ms / 2, x, y);
+    GN_TRY(duel_launches(t, a, b, duel_ms / 2, x, y));
     for (int k = 0; k < n; k++) {
         const char *key = key_of(a, k, field);
         if (!key) continue;
@@ -245,6 +300,7 @@ static void note_gains(tuner *t, const trial *c, low_field field, int64_t value,
         if (at == g->n) g->n++;
         g->p[at] = (gain){gn_arena_strdup(t->arena, key), ratio, value};
     }
+    return NULL;
 }
 
 static gn_pick with_choices(const tuner *t, const low_choice *more, int n)
@@ -269,9 +325,10 @@ static gn_status *try_value(tuner *t, const tune_values *f, int64_t value, gains
     }
     GN_TRY(make_right(t, &c, name));
     if (!c) return NULL;
-    note_gains(t, c, f->field, value, g);
-    note_tried(t, c->digest);
-    trial_free(t, c);
+    s = note_gains(t, c, f->field, value, g);
+    drop(t, c);
+    GN_TRY(survive(t, s));
+    gn_status_free(s);
     return NULL;
 }
 
@@ -314,29 +371,43 @@ static gn_status *search(tuner *t)
     GN_TRY(resume(t));
     GN_TRY(search_ways(t));
     GN_TRY(search_flips(t));
-    for (int k = 0; k < tune_field_count && time_left(t); k++) GN_TRY(search_field(t, &tune_fields[k]));
+    const tune_space *space = tune_space_of(t->site->target);
+    for (int k = 0; k < space->n_fields && time_left(t); k++) GN_TRY(search_field(t, &space->fields[k]));
     if (t->best) GN_TRY(search_ways(t));
     t->rec->finished = time_left(t);
     return NULL;
 }
 
-/* The best against the default, at length: it goes where it is not faster beyond noise. */
-static void settle(tuner *t)
+static void take_default(tuner *t)
 {
+    drop(t, t->best);
+    t->best = NULL;
+}
+
+/* The best against the default, at length: it goes where it is not faster beyond noise. */
+static gn_status *settle(tuner *t)
+{
+    duel d;
     t->rec->best_us = t->rec->default_us;
-    if (!t->best) return;
+    if (!t->best) return NULL;
     gn_status_free(trial_rebind(t, t->best));
-    duel d = duel_run(t, tuner_reference(t), tuner_best(t), t->last_ms);
+    gn_status *s = duel_run(t, tuner_reference(t), tuner_best(t), t->last_ms, &d);
+    if (s) {
+        tuner_say(t, "the best cannot be run any more: the default it is: %s", gn_status_message(s));
+        take_default(t);
+        GN_TRY(survive(t, s));
+        gn_status_free(s);
+        return NULL;
+    }
     t->rec->default_us = d.a_us;
     t->rec->noise = d.noise;
     t->rec->best_us = d.a_us * d.ratio;
-    if (duel_won(&d)) return;
+    if (duel_won(&d)) return NULL;
     tuner_say(t, "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the default it is",
               d.b_us, d.a_us);
-    note_tried(t, t->best->digest);
-    trial_free(t, t->best);
-    t->best = NULL;
+    take_default(t);
     t->rec->best_us = d.a_us;
+    return NULL;
 }
 
 /* Fewer threads than the site's are tried where none were asked for. */
@@ -347,8 +418,11 @@ static gn_status *open_tuner(tuner *t)
     t->threads = most;
     t->pool = GN_NEW_N(t->arena, gn_pool *, most + 1);
     t->pool[most] = t->site->pool;
+    t->usual = gn_tune_usual(t->site->target);
+    if (t->site->target) t->make_ms = t->site->build->ms;
     gn_map_init(&t->cost, t->arena);
-    for (int k = most / 2; k >= 1 && t->wish->threads <= 0; k /= 2) GN_TRY(gn_pool_new(k, &t->pool[k]));
+    for (int k = most / 2; k >= 1 && t->wish->threads <= 0 && !t->site->target; k /= 2)
+        GN_TRY(gn_pool_new(k, &t->pool[k]));
     GN_TRY(gn_cache_new(&in_memory, &t->cache));
     t->usual_digest = trial_digest(t, tuner_reference(t), tuner_best_pick(t));
     return check_reference(t);
@@ -364,13 +438,14 @@ static void close_tuner(tuner *t)
 static gn_status *run_search(tuner *t)
 {
     GN_TRY(open_tuner(t));
-    duel d = duel_run(t, tuner_reference(t), tuner_reference(t), duel_ms);
+    duel d;
+    GN_TRY(duel_run(t, tuner_reference(t), tuner_reference(t), duel_ms, &d));
     t->rec->default_us = d.a_us;
     t->rec->noise = d.noise;
     tuner_say(t, "%s, default: %.1f us", gn_unit_name[t->id], d.a_us);
     if (!time_left(t)) tuner_say(t, "no time to try anything: a larger budget gives more");
     GN_TRY(search(t));
-    settle(t);
+    GN_TRY(settle(t));
     t->rec->pick = gn_pick_copy(t->arena, tuner_best_pick(t));
     return NULL;
 }

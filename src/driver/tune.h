@@ -25,13 +25,14 @@ struct gn_tuned {
 
 extern const char *const gn_unit_name[GN_UNITS];
 
-/* Where a search is made: a model bound to data, on this processor. */
+/* Where a search is made: a model bound to data, on this processor or a device, which is entered. */
 typedef struct gn_tune_site {
     gn_model *model;
     gn_build *build;      /* the default's: its unit is bound, and candidates are compared with it */
     gn_build_options opt; /* that it was made with; candidates change it */
     gn_state *state;      /* that units are bound to: what stands there is lost */
     gn_pool *pool;
+    gn_target *target;    /* NULL: this processor */
     uint64_t seed;        /* of the weights that are timed with */
     double missing_bytes; /* that dense features would take; 0: they are there */
     /* Binds a unit of any build of the model to the data and the state. */
@@ -59,8 +60,12 @@ typedef struct gn_tune_facts {
     int64_t train, val; /* rows that masks mark */
     bool fixed;
     int threads;       /* 0: any */
+    gn_target *target; /* NULL: this processor */
     const char *order; /* of nodes */
-    const char *more;  /* options; NULL: none */
+    gn_storage gathers;
+    gn_precision precision; /* of a device alone, as products are */
+    gn_products products;
+    const char *more; /* options; NULL: none */
 } gn_tune_facts;
 
 /* tune_record.c ------------------------------------------------------------------------------------------------------ */
@@ -77,7 +82,8 @@ gn_tuned *gn_tuned_copy(gn_arena *a, const gn_tuned *t);
 
 /* tune_keep.c -------------------------------------------------------------------------------------------------------- */
 
-/* All that a record depends on, in the arena: compiler, machine, model, graph, features, what is fixed. */
+/* All that a record depends on, in the arena: compiler, machine or device, model, graph, features, what is fixed.  Of a device
+ * NVRTC is part of it, and is loaded to be asked. */
 GN_NODISCARD gn_status *gn_tuned_sign(gn_arena *a, const gn_tune_facts *f, gn_unit_id unit, const char **out);
 /* From and to the cache (NULL: there is none).  *found is false where there is no record that can be read.  `mode`: that
  * wants it. */
@@ -93,6 +99,11 @@ GN_NODISCARD gn_status *gn_tuned_unlock(gn_arena *a, const char *text, const cha
                                         const char *signature, const char *cure, gn_tuned *out);
 
 /* tune.c ------------------------------------------------------------------------------------------------------------- */
+
+/* What a default is made with, of the mode that searches and of who makes products (off: decisions that are switched off): on
+ * this processor as in mode default; on a device as the mode does without a search. */
+void gn_tune_default(const gn_target *target, gn_switches off, gn_mode *mode, gn_products *products);
+gn_pick gn_tune_usual(const gn_target *target); /* and what is done with it */
 
 /* Searches for `seconds`, on from what stands in rec, in which the result is left; what it points to is in the arena. */
 GN_NODISCARD gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, const gn_tune_wish *wish, gn_tuned *rec,
@@ -113,7 +124,7 @@ GN_NODISCARD gn_status *gn_tuned_lock_read(gn_session *s, const char *path);
 #define GN_TUNE_SECONDS 5.0 /* a search's usual budget */
 
 /* Fills s->tuned for the programs that the session runs, from a lock file, from what is kept, by searching, as options and
- * mode say; may change s->opt.reorder.  Nothing for another processor or a device: GN_ERR_USAGE where
+ * mode say; may change s->opt.reorder.  Nothing for another processor, or a device that is not there: GN_ERR_USAGE where
  * that is asked for a lock or a search.  Of a session that has read its data and its model, and compiled nothing. */
 GN_NODISCARD gn_status *gn_tune_session(gn_session *s);
 

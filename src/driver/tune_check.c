@@ -15,13 +15,35 @@ static const double gathers_slack = 16;
 
 static size_t bytes_of(const result *r) { return (size_t)r->elems * gn_elem_size(r->elem); }
 
-/* From fresh states, in an arena of what is no number: what is read before it is written shows. */
+gn_status *check_reset(const tuner *t, uint64_t seed)
+{
+    GN_TRY(gn_model_reset(t->site->model, t->site->state, seed));
+    return gn_state_push(t->site->state, t->site->target ? t->site->target->remote : NULL);
+}
+
+/* What has come of a run on the device. */
+static gn_status *fetch_results(const tuner *t, const gn_unit *u)
+{
+    const gn_artifact *a = u->code->artifact;
+    if (!t->site->target) return NULL;
+    for (int k = 0; k < a->n_slots; k++)
+        if (a->slots[k].kind == GN_SLOT_OUTPUT) GN_TRY(gn_instance_fetch(u->instance, a->slots[k].name));
+    if (t->id == GN_UNIT_STEP) GN_TRY(gn_state_pull(t->site->state, t->site->target->remote));
+    return gn_instance_check(u->instance);
+}
+
+/* From fresh states, in an arena of what is no number: what is read before it is written shows.  On a device each run: the first
+ * one chooses who makes products, or records what the second replays. */
 static gn_status *run_fresh(tuner *t, const gn_unit *u)
 {
-    GN_TRY(gn_model_reset(t->site->model, t->site->state, SEED));
-    gn_instance_poison(u->instance);
-    for (int k = 0; k < (t->id == GN_UNIT_STEP ? STEPS : 1); k++) gn_instance_run(u->instance);
-    return NULL;
+    int runs = t->id == GN_UNIT_STEP || t->site->target ? STEPS : 1;
+    GN_TRY(check_reset(t, SEED));
+    for (int k = 0; k < runs; k++) {
+        if (k == 0 || t->site->target) gn_instance_poison(u->instance);
+        gn_instance_run(u->instance);
+    }
+    GN_TRY(gn_instance_wait(u->instance));
+    return fetch_results(t, u);
 }
 
 static void *copy(gn_arena *a, const void *data, size_t n)

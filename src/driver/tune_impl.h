@@ -31,11 +31,13 @@ typedef struct tuner {
     gn_unit_id id;
     gn_tuned *rec;
     struct gn_cache *cache; /* of candidates' kernels, in memory */
-    uint64_t usual_digest;  /* of the default */
-    trial *alive;           /* all that there are */
-    trial *best;            /* NULL: the default */
-    double deadline;        /* gn_now_ms; of candidates */
-    double last_ms;         /* that are kept for the best against the default */
+    gn_pick usual;          /* the default's, and a digest of it */
+    uint64_t usual_digest;
+    trial *alive;    /* all that there are */
+    trial *best;     /* NULL: the default */
+    double deadline; /* gn_now_ms; of candidates */
+    double last_ms;  /* that are kept for the best against the default */
+    double make_ms;  /* that the slowest candidate took to be made; of a device alone, whose compiler takes long */
     int n_results;
     result *results;
     int threads;    /* of the site */
@@ -61,6 +63,8 @@ GN_NODISCARD gn_status *trial_rebind(tuner *t, trial *c);
 uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p);
 
 /* tune_check.c */
+/* Fresh states, on the device too. */
+GN_NODISCARD gn_status *check_reset(const tuner *t, uint64_t seed);
 GN_NODISCARD gn_status *check_reference(tuner *t);
 /* Does the unit leave what the reference leaves? NULL, or what differs; in the arena. */
 GN_NODISCARD gn_status *check_same(tuner *t, const gn_unit *u, const char **why);
@@ -73,10 +77,12 @@ typedef struct duel {
     double least;      /* that b must gain to have won, as a part */
 } duel;
 enum { TUNE_DUEL_MS = 30 };
-duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms);
+/* An error is the device's. */
+GN_NODISCARD gn_status *duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, duel *out);
 bool duel_won(const duel *d); /* by b, beyond noise */
 /* Least nanoseconds of each launch, a and b in turn. */
-void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns);
+GN_NODISCARD gn_status *duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns,
+                                      int64_t *b_ns);
 
 /* tune_session.c: a session with the default's programs, to search in; and who is told. */
 gn_tune_site tune_site_of(gn_session *s);
@@ -91,15 +97,23 @@ bool tune_same_scores(gn_session *a, gn_session *b);
 GN_NODISCARD gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times);
 
 /* tune_space.c: what can be tried, in an order that usually pays. */
-extern const char *const tune_switches[];
-extern const int tune_switch_count;
 typedef struct tune_values {
     low_field field;
     int n;
     int64_t value[8];
 } tune_values;
-extern const tune_values tune_fields[];
-extern const int tune_field_count;
+enum { TUNE_HERE = 1, TUNE_THERE = 2 }; /* on this processor, on a device */
+typedef struct tune_switch {
+    const char *name;
+    int where;
+} tune_switch;
+typedef struct tune_space {
+    int where; /* switches that are not of there are none of it */
+    int n_switches, n_fields;
+    const tune_switch *switches;
+    const tune_values *fields;
+} tune_space;
+const tune_space *tune_space_of(const gn_target *target); /* NULL: this processor's */
 
 void tuner_say(const tuner *t, const char *fmt, ...) GN_PRINTF(2, 3);
 

@@ -15,21 +15,13 @@ static const char lock_head[] = "gnnc tuning lock 1";
 
 /* Signatures --------------------------------------------------------------------------------------------------------- */
 
-enum { BUCKETS = 40 }; /* of degrees: 0, 1, 2 to 3, 4 to 7, ... */
-
-static int bucket(int64_t degree)
-{
-    int b = 0;
-    for (; degree > 0; degree /= 2) b++;
-    return b < BUCKETS ? b : BUCKETS - 1;
-}
-
+/* How many are of degree 0, 1, 2 to 3, 4 to 7, ... */
 static void add_degrees(gn_buf *out, const char *name, const int64_t *of, int64_t n)
 {
-    int64_t count[BUCKETS] = {0};
+    int64_t count[1 + GN_DEGREE_CLASSES] = {0};
     int last = 0;
-    for (int64_t v = 0; v < n; v++) count[bucket(of[v])]++;
-    for (int b = 0; b < BUCKETS; b++)
+    for (int64_t v = 0; v < n; v++) count[1 + gn_degree_class(of[v])]++;
+    for (int b = 0; b <= GN_DEGREE_CLASSES; b++)
         if (count[b]) last = b;
     gn_buf_printf(out, " %s ", name);
     for (int b = 0; b <= last; b++) gn_buf_printf(out, "%s%" PRId64, b ? "," : "", count[b]);
@@ -80,21 +72,44 @@ static gn_status *add_program(gn_arena *a, gn_model *m, gn_unit_id unit, gn_buf 
     return NULL;
 }
 
+/* One line, of a device as of this machine: a lock of the one is refused by the other with both lines. */
+static gn_status *add_machine(gn_target *t, gn_buf *out)
+{
+    if (!t) {
+        gn_buf_printf(out, "machine cores %d ", gn_cores());
+        return gn_cpu_describe(NULL, out);
+    }
+    const gn_cuda_info *i = gn_cuda_device_about(t->device);
+    int driver = t->driver->version, nvrtc = t->maker.make ? 0 : gn_cuda_nvrtc_version();
+    gn_buf_printf(out, "machine cuda %s sm_%d, %d multiprocessors, driver %d.%d, NVRTC %d", i->name, t->arch,
+                  i->multiprocessors, driver / 1000, driver % 1000 / 10, nvrtc / 1000);
+    return NULL;
+}
+
+/* Threads are this machine's, precision and products a device's. */
+static void add_options(const gn_tune_facts *f, gn_buf *out)
+{
+    if (f->threads > 0 && !f->target)
+        gn_buf_printf(out, "threads %d\n", f->threads);
+    else
+        gn_buf_add(out, "threads any\n");
+    gn_buf_printf(out, "order %s\noptions%s", f->order, f->more ? f->more : "");
+    if (f->gathers) gn_buf_printf(out, " gathers %s", gn_storage_name[f->gathers]);
+    if (f->target && f->precision) gn_buf_printf(out, " precision %s", gn_precision_name[f->precision]);
+    if (f->target && f->products) gn_buf_printf(out, " products %s", gn_products_name[f->products]);
+    gn_buf_add(out, "\n");
+}
+
 gn_status *gn_tuned_sign(gn_arena *a, const gn_tune_facts *f, gn_unit_id unit, const char **out)
 {
     gn_buf b = {.arena = a};
-    gn_buf_printf(&b, "gnnc %s code %.16s rules %.16s\nmachine cores %d ", GNNC_VERSION, gn_code_id, gn_rules_id,
-                  gn_cores());
-    GN_TRY(gn_cpu_describe(NULL, &b));
+    gn_buf_printf(&b, "gnnc %s code %.16s rules %.16s\n", GNNC_VERSION, gn_code_id, gn_rules_id);
+    GN_TRY(add_machine(f->target, &b));
     gn_buf_printf(&b, "\nprogram %s of %s\n", gn_unit_name[unit], f->model->name);
     GN_TRY(add_program(a, f->model, unit, &b));
     GN_TRY(add_graph(f->graph, &b));
     add_data(f, unit, &b);
-    if (f->threads > 0)
-        gn_buf_printf(&b, "threads %d\n", f->threads);
-    else
-        gn_buf_add(&b, "threads any\n");
-    gn_buf_printf(&b, "order %s\noptions%s\n", f->order, f->more ? f->more : "");
+    add_options(f, &b);
     *out = b.p;
     return NULL;
 }

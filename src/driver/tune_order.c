@@ -9,7 +9,7 @@ enum { FEW_NODES = 8192 }; /* rows that are gathered stay in the caches, whateve
 gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session **out)
 {
     gn_session_options o = of->opt;
-    o.mode = GN_MODE_DEFAULT;
+    gn_tune_default(o.target, o.without.decisions, &o.mode, &o.products);
     o.tune_lock = NULL;
     o.tune_on = false;
     o.weights = NULL;
@@ -22,6 +22,7 @@ static gn_status *score(gn_session *s, gn_result *out)
 {
     GN_TRY(gn_session_reset(s, 1));
     GN_TRY(gn_session_eval(s));
+    GN_TRY(gn_session_fetch(s));
     return gn_session_result(s, out);
 }
 
@@ -62,11 +63,19 @@ gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double dea
         gn_session *other;
         if (wish.over && *wish.over) return NULL;
         if (gn_now_ms() + 3 * once + 16 * rec->default_us * 1e-3 > deadline) return NULL;
-        GN_TRY(tune_default_session(of, orders[k], &other));
         gn_tune_site site = tune_site_of(*s);
         tuner t = {.arena = of->arena, .site = &site, .wish = &wish, .id = rec->unit, .rec = rec};
+        gn_status *bad = tune_default_session(of, orders[k], &other);
+        if (bad) { /* both at once may be too much for a memory */
+            tuner_say(&t, "order %s: cannot be made: %s", gn_order_name[orders[k]], gn_status_message(bad));
+            gn_status_free(bad);
+            continue;
+        }
         bool right = tune_same_scores(*s, other);
-        duel d = duel_run(&t, tuner_unit(&(*s)->build, rec->unit), tuner_unit(&other->build, rec->unit), TUNE_DUEL_MS);
+        duel d = {0};
+        bad = duel_run(&t, tuner_unit(&(*s)->build, rec->unit), tuner_unit(&other->build, rec->unit), TUNE_DUEL_MS, &d);
+        if (bad) gn_session_free(other);
+        GN_TRY(bad);
         bool won = right && duel_won(&d);
         tuner_say(&t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[orders[k]], d.b_us, d.a_us,
                   d.ratio, d.noise,

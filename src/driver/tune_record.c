@@ -34,7 +34,8 @@ const char *gn_pick_text(gn_arena *a, const gn_pick *p)
     const char *without = gn_without_text(a, p->without);
     gn_buf_add(&b, "");
     if (p->threads > 0) gn_buf_printf(&b, "%d thread%s", p->threads, p->threads > 1 ? "s" : "");
-    if (p->one_region > 0) gn_buf_printf(&b, "%sone region", b.n ? ", " : "");
+    if (p->one_region == GN_FOLD) gn_buf_printf(&b, "%sone region", b.n ? ", " : "");
+    if (p->one_region == GN_FOLD_ONE_KERNEL) gn_buf_printf(&b, "%sone kernel", b.n ? ", " : "");
     if (*without) gn_buf_printf(&b, "%swithout %s", b.n ? ", " : "", without);
     for (int k = 0; k < p->schedule.n; k++) {
         const low_choice *c = &p->schedule.choices[k];
@@ -181,7 +182,7 @@ static gn_status *take(reader *r, int word, char *text)
         t->pick.threads = (int)v;
         break;
     case W_one_region:
-        GN_TRY(number(r, text, 0, 1, &v));
+        GN_TRY(number(r, text, GN_FOLD_BY_MODE, GN_FOLD_ONE_KERNEL, &v));
         t->pick.one_region = (int)v;
         break;
     case W_without: return without(r, text);

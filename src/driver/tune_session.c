@@ -14,6 +14,7 @@ gn_tune_site tune_site_of(gn_session *s)
                          .build = &s->build,
                          .state = &s->state,
                          .pool = s->pool,
+                         .target = s->opt.target,
                          .seed = s->opt.seed,
                          .bind = bind,
                          .ctx = s};
@@ -47,7 +48,6 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
     const char *without = gn_without_text(s->arena, s->opt.without);
     gn_buf_add(&more, s->opt.sanitize ? " checked" : "");
     if (s->opt.pass_limit >= 0) gn_buf_printf(&more, " limited to %d", s->opt.pass_limit);
-    if (s->opt.gathers) gn_buf_printf(&more, " gathers %s", gn_storage_name[s->opt.gathers]);
     gn_buf_printf(&more, "%s%s", *without ? " without " : "", without);
     gn_tune_facts f = {.model = s->model,
                        .graph = s->graph,
@@ -60,7 +60,11 @@ gn_status *gn_tuned_signature(gn_session *s, gn_unit_id unit, const char *order,
                        .val = marked(d->val_mask, d->n_nodes),
                        .fixed = s->opt.keep_static,
                        .threads = s->opt.threads,
+                       .target = s->opt.target,
                        .order = order,
+                       .gathers = s->opt.gathers,
+                       .precision = s->opt.precision,
+                       .products = s->opt.products,
                        .more = more.p};
     return gn_tuned_sign(s->arena, &f, unit, out);
 }
@@ -162,7 +166,8 @@ static gn_status *search(gn_session *s, gn_session **trials, gn_tuned *rec, doub
     if (orders) {
         gn_tune_site site = tune_site_of(*trials);
         tuner t = {.arena = s->arena, .site = &site, .wish = &wish, .id = unit, .rec = rec};
-        duel d = duel_run(&t, tuner_reference(&t), tuner_reference(&t), TUNE_DUEL_MS);
+        duel d;
+        GN_TRY(duel_run(&t, tuner_reference(&t), tuner_reference(&t), TUNE_DUEL_MS, &d));
         rec->default_us = d.a_us;
         GN_TRY(tune_orders(s, trials, rec, deadline, &times));
     }
@@ -179,7 +184,7 @@ static gn_status *tune_one(gn_session *s, gn_session **trials, gn_unit_id unit, 
     gn_tuned *rec = GN_NEW(s->arena, gn_tuned);
     const char *signature;
     bool found;
-    *rec = (gn_tuned){.unit = unit, .reorder = s->opt.reorder, .pick = {.one_region = 0}};
+    *rec = (gn_tuned){.unit = unit, .reorder = s->opt.reorder, .pick = gn_tune_usual(s->opt.target)};
     GN_TRY(gn_tuned_signature(s, unit, order_word(s, free_order), &signature));
     GN_TRY(gn_tuned_find(s->arena, s->opt.cache, s->opt.mode, signature, rec, &found));
     if (!found && free_order && unit == GN_UNIT_EVAL && !s->opt.tune_on)
@@ -201,10 +206,10 @@ gn_status *gn_tune_session(gn_session *s)
 {
     gn_session *trials = NULL;
     plan p = plan_of(s);
-    bool elsewhere = s->opt.target || s->opt.limits || s->opt.cpu;
+    bool elsewhere = !s->opt.target && (s->opt.limits || s->opt.cpu);
     if ((s->opt.tune_lock || s->opt.tune_on) && elsewhere)
-        GN_FAIL(GN_ERR_USAGE, "schedules are tuned for this processor, not for %s",
-                s->opt.target || s->opt.limits ? "a device" : s->opt.cpu);
+        GN_FAIL(GN_ERR_USAGE, "schedules are tuned where programs are run, not for %s",
+                s->opt.limits ? "a device that is not opened" : s->opt.cpu);
     if (elsewhere) return NULL;
     if (s->opt.tune_lock) return gn_tuned_lock_read(s, s->opt.tune_lock);
     if (!gn_modes[s->opt.mode].tune && !s->opt.tune_on) return NULL;

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum { MOST = 61, LEAST = 3, HOPELESS_AFTER = 4 };
-static const double batch_ms = 0.25;
+/* A device's first launch of a batch begins some microseconds late, and its clock ticks every half of one. */
+static const double batch_ms = 0.25, batch_ms_there = 1;
 
 static int by_value(const void *a, const void *b)
 {
@@ -18,14 +19,6 @@ static double median(double *x, int n)
 {
     qsort(x, (size_t)n, sizeof *x, by_value);
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
-}
-
-/* Microseconds of one run, over n of them. */
-static double time_runs(gn_instance *in, int n)
-{
-    double t0 = gn_now_ms();
-    for (int k = 0; k < n; k++) gn_instance_run(in);
-    return (gn_now_ms() - t0) * 1e3 / n;
 }
 
 /* Median distance from the median, scaled to a standard deviation, of a median of n. */
@@ -41,6 +34,7 @@ static double noise_of(const double *x, int n, double middle)
  * does between two runs. */
 static double least_gain(const tuner *t, const gn_unit *a, const gn_unit *b)
 {
+    if (t->site->target) return 0.01;
     int all = gn_pool_threads(t->site->pool), x = a->threads ? a->threads : all, y = b->threads ? b->threads : all;
     if (x != y || (x > 1 && a->one_region != b->one_region)) return 0.05;
     return x > 1 ? 0.03 : 0.01;
@@ -53,32 +47,56 @@ static void pace(const gn_unit *a, const gn_unit *b, bool on)
     gn_instance_pace(b->instance, on);
 }
 
-duel duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms)
+/* Of the first that failed. */
+static gn_status *failed(const gn_unit *a, const gn_unit *b)
+{
+    gn_status *x = gn_instance_check(a->instance), *y = gn_instance_check(b->instance);
+    if (!x) return y;
+    gn_status_free(y);
+    return x;
+}
+
+/* Runs of a batch.  Runs before it are not timed: on a device products are chosen, and launches recorded. */
+static int warm_up(const tuner *t, const gn_unit *a, const gn_unit *b)
+{
+    bool there = t->site->target != NULL;
+    for (int k = 0; k < 2 && there; k++) {
+        gn_instance_run(a->instance);
+        gn_instance_run(b->instance);
+    }
+    double once = gn_instance_clock(a->instance, 1), batch = there ? batch_ms_there : batch_ms;
+    gn_instance_clock(b->instance, 1);
+    return once > 0 ? (int)fmax(1, fmin(500, batch * 1e3 / once)) : 1;
+}
+
+gn_status *duel_run(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, duel *out)
 {
     double x[MOST], y[MOST], ratio[MOST], sorted[MOST], start = gn_now_ms();
     int n = 0;
-    gn_status_free(gn_model_reset(t->site->model, t->site->state, t->site->seed));
+    GN_TRY(check_reset(t, t->site->seed));
     pace(a, b, false);
-    double once = time_runs(a->instance, 1);
-    int runs = once > 0 ? (int)fmax(1, fmin(500, batch_ms * 1e3 / once)) : 1;
-    time_runs(b->instance, 1);
-    while (n < MOST && (n < LEAST || gn_now_ms() - start < ms)) {
+    int runs = warm_up(t, a, b);
+    gn_status *bad = NULL;
+    while (!bad && n < MOST && (n < LEAST || gn_now_ms() - start < ms)) {
         bool first = n % 2 == 0;
-        if (first) x[n] = time_runs(a->instance, runs);
-        y[n] = time_runs(b->instance, runs);
-        if (!first) x[n] = time_runs(a->instance, runs);
+        if (first) x[n] = gn_instance_clock(a->instance, runs);
+        y[n] = gn_instance_clock(b->instance, runs);
+        if (!first) x[n] = gn_instance_clock(a->instance, runs);
         ratio[n] = x[n] > 0 ? y[n] / x[n] : 1;
+        bad = failed(a, b);
         if (++n == HOPELESS_AFTER) {
             memcpy(sorted, ratio, sizeof *ratio * (size_t)n);
             if (median(sorted, n) > 1.15) break;
         }
     }
     pace(a, b, true);
+    if (bad) return bad;
     duel d = {.a_us = median(x, n), .b_us = median(y, n), .least = least_gain(t, a, b)};
     memcpy(sorted, ratio, sizeof *ratio * (size_t)n);
     d.ratio = median(sorted, n);
     d.noise = noise_of(ratio, n, d.ratio);
-    return d;
+    *out = d;
+    return NULL;
 }
 
 bool duel_won(const duel *d) { return d->ratio < 1 - fmax(d->least, 2 * d->noise); }
@@ -94,20 +112,22 @@ static void least(gn_instance *in, int n, int64_t *ns, int64_t *room)
         if (room[k] < ns[k]) ns[k] = room[k];
 }
 
-void duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns)
+gn_status *duel_launches(const tuner *t, const gn_unit *a, const gn_unit *b, double ms, int64_t *a_ns, int64_t *b_ns)
 {
     int n = a->code->artifact->n_launches, m = b->code->artifact->n_launches;
     int64_t *room = calloc((size_t)(n > m ? n : m) + 1, sizeof *room);
     double start = gn_now_ms();
     for (int k = 0; k < n; k++) a_ns[k] = INT64_MAX;
     for (int k = 0; k < m; k++) b_ns[k] = INT64_MAX;
-    if (!room) return;
-    gn_status_free(gn_model_reset(t->site->model, t->site->state, t->site->seed));
+    if (!room) GN_FAIL(GN_ERR_NOMEM, "out of memory: times of %d launches", n > m ? n : m);
+    gn_status *bad = check_reset(t, t->site->seed);
     pace(a, b, false);
-    for (int k = 0; k < MOST && (k < LEAST || gn_now_ms() - start < ms); k++) {
+    for (int k = 0; !bad && k < MOST && (k < LEAST || gn_now_ms() - start < ms); k++) {
         least(a->instance, n, a_ns, room);
         least(b->instance, m, b_ns, room);
+        bad = failed(a, b);
     }
     pace(a, b, true);
     free(room);
+    return bad;
 }

@@ -12,11 +12,20 @@ gn_unit *tuner_unit(gn_build *b, gn_unit_id id) { return id == GN_UNIT_EVAL ? &b
 const gn_unit *tuner_reference(const tuner *t) { return tuner_unit(t->site->build, t->id); }
 const gn_unit *tuner_best(const tuner *t) { return t->best ? t->best->unit : tuner_reference(t); }
 
-const gn_pick *tuner_best_pick(const tuner *t)
+/* On a device a run is what the mode makes of it; here one region is something to be tried. */
+gn_pick gn_tune_usual(const gn_target *target)
 {
-    static const gn_pick none = {.one_region = 0};
-    return t->best ? &t->best->pick : &none;
+    return (gn_pick){.one_region = target ? GN_FOLD_BY_MODE : GN_FOLD_NOT};
 }
+
+void gn_tune_default(const gn_target *target, gn_switches off, gn_mode *mode, gn_products *products)
+{
+    bool folds = target && gn_modes[*mode].one_region;
+    if (target) *products = gn_products_way(*products, *mode, off);
+    *mode = folds ? GN_MODE_REDUCE_OVERHEAD : GN_MODE_DEFAULT;
+}
+
+const gn_pick *tuner_best_pick(const tuner *t) { return t->best ? &t->best->pick : &t->usual; }
 
 /* What is run: kernels, in which order, on what, how. */
 static uint64_t digest_code(gn_arena *a, const gn_compiled *c, bool alone, uint64_t h)
@@ -43,7 +52,7 @@ uint64_t trial_digest(const tuner *t, const gn_unit *u, const gn_pick *p)
 {
     bool alone = (p->threads ? p->threads : t->threads) == 1;
     uint64_t h = digest_code(t->arena, u->prepare_code, alone, digest_code(t->arena, u->code, alone, 1));
-    int64_t how[] = {p->threads, u->one_region};
+    int64_t how[] = {p->threads, u->one_region, u->code->whole != NULL, u->code->quick};
     return gn_hash_bytes(how, sizeof how, h);
 }
 
@@ -61,7 +70,7 @@ static gn_status *lower(tuner *t, trial *c)
     c->opt = t->site->opt;
     c->opt.skip = ~(1u << t->id);
     c->opt.no_code = true;
-    c->opt.mode = t->wish->mode;
+    c->opt.each = t->site->target != NULL; /* most kernels are those of candidates before */
     c->opt.cache = t->cache;
     c->opt.pick[t->id] = &c->pick;
     GN_TRY(gn_build_model(&c->arena, t->site->model, &c->opt, &c->build));
@@ -122,6 +131,7 @@ void trial_free(tuner *t, trial *c)
     while (*at && *at != c) at = &(*at)->next;
     if (*at) *at = c->next;
     if (c->unit) gn_unit_release(c->unit);
+    if (t->site->target) gn_target_unload(t->site->target, &c->build.on_target);
     gn_image_free(c->build.image);
     gn_arena_free(&c->arena);
     gn_release(c);
@@ -129,30 +139,36 @@ void trial_free(tuner *t, trial *c)
 
 /* Prediction --------------------------------------------------------------------------------------------------------- */
 
-/* Nanoseconds that a usual core takes.  Candidates are put in order by it, no more. */
-static double usual_ns(const gn_cost *c)
+/* Nanoseconds that a usual core takes, or half of what an A100's memory and arithmetic units allow.  Candidates are put in order
+ * by it, no more; of a device it leaves none out, since nobody has held it against one. */
+static double usual_ns(const gn_cost *c, bool there)
 {
     double traffic = c->work_set / 60 + c->gathered / 50, work = c->flops / 60 + c->functions / 4 + c->draws / 2;
+    if (there) {
+        traffic = (c->work_set + c->gathered) / 750;
+        work = c->flops / 9750 + c->functions / 600 + c->draws / 300;
+    }
     return traffic > work ? traffic : work;
 }
 
 static double predict_launch(tuner *t, trial *c, const gn_compiled *code, const gn_instance *in, int launch)
 {
     enum { WALK = 1 << 15 };
-    static const double LAUNCH_NS = 30;
+    bool there = t->site->target != NULL;
+    const double launch_ns = there ? 2000 : 30;
     const low_launch *l = &code->low->launches.p[launch];
     int head;
-    if (!l->kernel) return LAUNCH_NS + (double)gn_instance_slot_bytes(in, l->buffers.p[0]) / 20;
+    if (!l->kernel) return launch_ns + (double)gn_instance_slot_bytes(in, l->buffers.p[0]) / 20;
     gn_buf text = {.arena = &c->arena};
     kir_print(l->kernel, &text);
     gn_buf_printf(&text, "%" PRId64 " %" PRId64, gn_instance_launch(in, launch).trips,
                   gn_instance_chain(in, launch, &head));
     const uint32_t *known = gn_map_find(&t->cost, text.p);
-    if (known) return LAUNCH_NS + (double)*known;
+    if (known) return launch_ns + (double)*known;
     gn_cost cost = gn_cost_of_launch(&c->arena, l, in, launch, WALK);
-    double ns = usual_ns(&cost);
+    double ns = usual_ns(&cost, there);
     gn_map_put(&t->cost, text.p, ns < 4e9 ? (uint32_t)ns : UINT32_MAX);
-    return LAUNCH_NS + ns;
+    return launch_ns + ns;
 }
 
 static double predict_unit(tuner *t, trial *c, const gn_unit *u)

@@ -91,7 +91,46 @@ static gn_status *missing(const char *path, const gn_tensor_file *f, const char 
     const char *near = names ? gn_nearest(name, names, (size_t)f->n) : NULL;
     free(names);
     if (near) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'; did you mean '%s'?", path, name, near);
-    GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s' (it has %d tensors)", path, name, f->n);
+    enum { SHOWN = 3 };
+    char have[256] = "";
+    size_t n = 0;
+    for (int k = 0; k < f->n && k < SHOWN && n < sizeof have; k++)
+        n += (size_t)snprintf(have + n, sizeof have - n, "%s'%.64s'", k ? ", " : ": ", f->tensors[k].name);
+    GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s' (it has %d tensor%s%s%s)", path, name, f->n, f->n == 1 ? "" : "s",
+            have, f->n > SHOWN ? ", ..." : "");
+}
+
+/* torch counts the batches that a norm has seen, which nothing here needs. */
+static bool is_counter(const char *name)
+{
+    static const char end[] = "num_batches_tracked";
+    size_t n = strlen(name), m = sizeof end - 1;
+    return n >= m && !strcmp(name + n - m, end);
+}
+
+static bool is_read(const gn_model *m, const char *name)
+{
+    for (int k = 0; k < m->n_params; k++)
+        if (!strcmp(m->params[k].file_name, name)) return true;
+    return is_counter(name);
+}
+
+gn_status *gn_weights_unread(const gn_model *m, const char *path, char text[GN_UNREAD])
+{
+    enum { SHOWN = 3 };
+    gn_tensor_file *f;
+    size_t n = 0;
+    int unread = 0;
+    *text = 0;
+    GN_TRY(gn_safetensors_read(path, &f));
+    for (int k = 0; k < f->n; k++) {
+        if (is_read(m, f->tensors[k].name)) continue;
+        if (unread++ < SHOWN)
+            n += (size_t)snprintf(text + n, GN_UNREAD - n, "%s%.64s", unread > 1 ? ", " : "", f->tensors[k].name);
+    }
+    if (unread > SHOWN) snprintf(text + n, GN_UNREAD - n, " and %d more", unread - SHOWN);
+    gn_tensor_file_free(f);
+    return NULL;
 }
 
 static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p)

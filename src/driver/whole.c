@@ -127,5 +127,7 @@ void gn_whole_choose(gn_arena *a, gn_compiled *c, const gn_whole_rule *r)
         return;
     }
     c->whole_why = estimate(a, c, r, g, &pays);
-    if (pays) c->whole = w;
+    if (!pays && r->always)
+        c->whole_why = gn_arena_printf(a, "in one kernel, as was found; by the rule %s", c->whole_why);
+    if (pays || r->always) c->whole = w;
 }

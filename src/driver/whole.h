@@ -12,6 +12,7 @@
 
 typedef struct gn_whole_rule {
     bool folded;         /* the mode folds the launches of a run into one call */
+    bool always;         /* whatever it costs */
     bool cooperative;    /* the device runs launches whose blocks wait for each other */
     int multiprocessors; /* of the device; 0: not known */
     bool library;        /* a library is to make products of it */

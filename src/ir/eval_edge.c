@@ -69,3 +69,15 @@ gn_status *gir_eval_SAMPLE(gir_eval_t *e)
     gir_move(e, gir_in(e->p, e->v, 1), from);
     return NULL;
 }
+
+gn_status *gir_eval_ROW_VALUE(gir_eval_t *e)
+{
+    gir_id g = gir_in(e->p, e->v, 0), x = gir_in(e->p, g, 0);
+    const gir_coo *edges = gir_arg(e, 0)->graph;
+    int64_t *from = GN_NEW_N(e->arena, int64_t, gir_count(e->out));
+    for (int64_t v = 0; v < gir_count(e->out); v++) from[v] = -1;
+    for (int64_t k = edges->n_edge - 1; k >= 0; k--)
+        from[edges->dst[k]] = edges->dst[k] * e->values[x].cols + edges->src[k];
+    gir_move(e, x, from);
+    return NULL;
+}

@@ -263,6 +263,15 @@ bool gir_infer_SAMPLE(gir_rule *r)
     return true;
 }
 
+bool gir_infer_ROW_VALUE(gir_rule *r)
+{
+    if (!graph_at(r, 0)) return false;
+    const gir_node *g = gir_at(r->p, r->in[0]);
+    if (g->op != GIR_PATTERN) return gir_misfit(r, "the graph is not the pattern of a tensor");
+    *r->out = gir_tensor((gn_elem)gir_type_of(r->p, gir_in(r->p, r->in[0], 0))->elem, g->type.dst, 0, NULL);
+    return true;
+}
+
 /* dense ------------------------------------------------------------------------------------------------------------- */
 
 static bool no_product(gir_rule *r)

@@ -143,7 +143,12 @@ typedef struct kir_kernel {
     GN_VEC(const char *) syms;  /* names of run-time symbols: "node", "edge", ... */
     kir_id top;                 /* first instruction of the kernel's block */
     const char *comment;        /* what it computes; may be NULL */
+    /* Hints for a machine that runs an iteration of the THREAD loop by a group of lanes: lanes of a group, and threads of a block of
+     * groups, 0 .. KIR_MAX_THREADS; 0: its own rules say.  What it cannot do it brings to what it can. */
+    int lanes, threads;
 } kir_kernel;
+
+enum { KIR_MAX_THREADS = 1024 };
 
 /* Valid until the next kir_emit. */
 static inline kir_inst *kir_at(const kir_kernel *k, kir_id i) { return &k->insts.p[i]; }
@@ -186,7 +191,7 @@ kir_kernel *kir_clone(gn_arena *a, const kir_kernel *k, kir_id *map);
  * constants and symbols: those are written where they are used, and parsed to an instruction in front of their user.
  * Values are numbered in textual order.  `sym` declares a run-time symbol, in the order of their numbers; so does its
  * first mention in a buffer's size.  A literal of f64 is written 0.5:f64.  "..." after the name is
- * the comment.  A name that is not a plain word is quoted.
+ * the comment; `lanes 8` and `threads 64` may follow.  A name that is not a plain word is quoted.
  *   kernel @gcn_1 "what it does" (
  *     sym node, sym edge,
  *     %rowptr: i32[node + 1] read, %h: f32[node * 16] read, %out: f32[node * 16] write

@@ -22,6 +22,8 @@ kir_kernel *kir_clone(gn_arena *a, const kir_kernel *k, kir_id *map)
 {
     kir_kernel *to = kir_kernel_new(a, k->name);
     if (k->comment) to->comment = gn_arena_strdup(a, k->comment);
+    to->lanes = k->lanes;
+    to->threads = k->threads;
     for (uint32_t i = 0; i < k->syms.n; i++) {
         const char *copy = gn_arena_strdup(a, k->syms.p[i]);
         GN_PUSH(a, to->syms, copy);

@@ -416,6 +416,16 @@ static gn_status *parameter(parser *p)
     return NULL;
 }
 
+static gn_status *hint(parser *p, const char *name, int *to)
+{
+    int64_t v;
+    if (!is_word(p, name)) return NULL;
+    next(p);
+    GN_TRY(integer(p, &v));
+    *to = v < 0 || v > KIR_MAX_THREADS ? -1 : (int)v; /* which does not verify */
+    return NULL;
+}
+
 static gn_status *kernel(parser *p)
 {
     GN_TRY(word(p, "kernel"));
@@ -425,6 +435,8 @@ static gn_status *kernel(parser *p)
         p->k->comment = p->in.tok.text;
         next(p);
     }
+    GN_TRY(hint(p, "lanes", &p->k->lanes));
+    GN_TRY(hint(p, "threads", &p->k->threads));
     GN_TRY(sign(p, '('));
     for (bool first = true; !is_sign(p, ')'); first = false) {
         if (!first) GN_TRY(sign(p, ','));

@@ -303,6 +303,8 @@ void kir_print(const kir_kernel *k, gn_buf *out)
     gn_buf_add(out, "kernel @");
     name(out, k->name);
     if (k->comment) gn_buf_add(out, " "), quoted(out, k->comment);
+    if (k->lanes) number(out, " lanes ", k->lanes);
+    if (k->threads) number(out, " threads ", k->threads);
     gn_buf_add(out, " (");
     const char *sep = "\n  ";
     for (uint32_t i = 0; i < k->syms.n; i++, sep = ", ") {

@@ -331,6 +331,8 @@ static gn_status *check_signature(const kir_kernel *k)
         if (!(holds)) GN_FAIL(GN_ERR_INTERNAL, "kernel @%s: %s: %s", k->name, who, what);                              \
     } while (0)
     if (!k->name) GN_FAIL(GN_ERR_INTERNAL, "a kernel without a name");
+    HEAD(k->lanes >= 0 && k->lanes <= KIR_MAX_THREADS, "not so many lanes", "hints");
+    HEAD(k->threads >= 0 && k->threads <= KIR_MAX_THREADS, "not so many threads", "hints");
     for (uint32_t i = 0; i < k->syms.n; i++) {
         HEAD(k->syms.p[i], "a symbol without a name", "");
         for (uint32_t j = 0; j < i; j++)

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 typedef struct gn_limits {
-    int lanes;            /* f32 elements of a vector register (CPU: 16, 8, 4), or of a warp */
+    int lanes;       /* f32 elements of a vector register (CPU: 16, 8, 4), or of a warp */
+    int whole_lanes; /* of these an instruction works on in one go: half where registers are taken in halves; 0: all */
     int vector_registers; /* how many of them a loop may keep live */
     int64_t l1_bytes, l2_bytes;
     int64_t shared_bytes; /* memory shared by a block of lanes; 0: none */

@@ -11,6 +11,8 @@
 /*      id        name               what is done with it                                                               */
 #define GN_DECISIONS(X)                                                                                                \
     X(SPARSE, "sparse-features", "features with few non-zeros are kept and read as a sparse matrix")                   \
+    X(ROW_VALUES, "row-values",                                                                                        \
+      "the value that all non-zeros of a row of sparse features have is read once a row, and ones not at all")         \
     X(DENSE_ONCE, "dense-once", "sums of sparse features over few rows are computed once and kept dense")              \
     X(HOIST, "hoist", "what depends on graph and data alone is computed once, before the first run")                   \
     X(KEEP_ROWS, "keep-rows", "picked rows of features that never change are kept one after another")                  \
@@ -59,7 +61,8 @@
     X(WIDE_FUNCTIONS, "wide-functions", "functions of short vectors are evaluated several at once, side by side")      \
     X(HOIST_TESTS, "hoist-tests", "rows whose work is behind tests of what no row changes have a loop for each test")  \
     X(QUICK_CODE, "quick-code", "a device's code is made quickly where every launch's threads run at once anyway")     \
-    X(SHARE_SIZES, "share-sizes", "loops over elements are told how many there are: for all sizes one kernel")
+    X(SHARE_SIZES, "share-sizes", "loops over elements are told how many there are: for all sizes one kernel")         \
+    X(EDGE_EXP, "edge-exp", "a device takes the exponentials of a softmax edge by edge: node_exp declines")
 
 typedef enum gn_decision {
 #define X(id, name, doc) GN_DO_##id,

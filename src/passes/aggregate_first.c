@@ -72,8 +72,7 @@ static gir_id product_under(const mover *z, gir_id v)
     return y;
 }
 
-/* The level of the rows that are picked (restrict_rows.c); -1: it cannot be told. */
-static int level_of(const gir_program *p, gir_id pick)
+int gn_pick_level(const gir_program *p, gir_id pick)
 {
     int level = 0;
     for (; gir_at(p, pick)->op == GIR_GROW; pick = gir_in(p, pick, 0)) level++;
@@ -84,7 +83,7 @@ static int level_of(const gir_program *p, gir_id pick)
 static double edges_a_source(const gn_pass_options *opt, const gir_program *p, const gir_node *restricted)
 {
     const gn_data_facts *f = &opt->facts;
-    int level = level_of(p, p->operands.p[restricted->first_in + restricted->n_in - 1]);
+    int level = gn_pick_level(p, p->operands.p[restricted->first_in + restricted->n_in - 1]);
     if (f->all.rows <= 0 || level < 0 || level >= opt->levels) return 2;
     bool some = (restricted->attr.i[0] & 1) && level + 1 < opt->levels;
     int64_t sources = some ? f->level[level + 1].rows : f->all.rows, rows = f->level[level].rows;

@@ -49,6 +49,26 @@ static bool draws(const gir_program *p, gir_id v)
     return false;
 }
 
+/* Does an edge value come of a long dot product, by way of a few operators? */
+static bool is_of_long_dot(const gir_program *p, gir_id v, int most)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op == GIR_REDUCE) return fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v) >= GN_LONG_DOT;
+    bool any = false;
+    for (int k = 0; k < n->n_in && most > 0 && (gir_ops[n->op].cls == GIR_CLASS_MAP || n->op == GIR_RESHAPE); k++)
+        any = any || is_of_long_dot(p, gir_in(p, v, k), most - 1);
+    return any;
+}
+
+/* Values of long dot products, side by side: what heads of attention have for an edge each. */
+static bool are_of_long_dots(const gir_program *p, gir_id v)
+{
+    enum { OPERATORS = 4 };
+    bool all = gir_at(p, v)->op == GIR_CONCAT;
+    for (int k = 0; k < gir_at(p, v)->n_in && all; k++) all = is_of_long_dot(p, gir_in(p, v, k), OPERATORS);
+    return all;
+}
+
 /* Edge values are cheap to compute again, with exceptions that are stored: a drawn mask (a byte against a dozen
  * multiplications); instead of that, what it leaves of a matrix's elements, which then is all that a product reads; and
  * a long dot product that several passes want. */
@@ -58,10 +78,7 @@ static bool keep_edge_value(const placing *z, gir_id v)
     const gir_node *n = gir_at(p, v);
     if (n->type.elem == GN_BOOL && draws(p, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS) && !z->dropper[v];
     if (drops_elements(z, v)) return gn_is_on(z->off, GN_DO_STORE_MASKS);
-    if (n->op == GIR_REDUCE && z->f->uses[v] > 1 && gn_is_on(z->off, GN_DO_STORE_DOTS)) {
-        int64_t width = fu_elems(p, gir_in(p, v, 0)) / fu_elems(p, v);
-        return width >= GN_LONG_DOT;
-    }
+    if (n->op == GIR_REDUCE && z->f->uses[v] > 1 && gn_is_on(z->off, GN_DO_STORE_DOTS)) return is_of_long_dot(p, v, 0);
     return n->op == GIR_MATMUL || n->op == GIR_SCATTER; /* into a space that is another graph's edges */
 }
 
@@ -107,7 +124,9 @@ static fu_place place_of(const placing *z, gir_id v)
     if (fu_is_identity_view(p, v)) return FU_INLINE;
     if (!gn_is_on(z->off, GN_DO_RECOMPUTE)) return FU_REAL;
     if (n->op == GIR_CARRY || n->op == GIR_UNCARRY) return FU_REAL;
-    if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE || n->op == GIR_TAKE) return FU_INLINE;
+    if (cls == GIR_CLASS_VIEW || n->op == GIR_GATHER || n->op == GIR_SAMPLE || n->op == GIR_TAKE ||
+        n->op == GIR_ROW_VALUE)
+        return FU_INLINE;
     if (n->type.space && fu_is_edge_space(p, n->type.space)) return keep_edge_value(z, v) ? FU_REAL : FU_INLINE;
     if (n->type.space == 0 && fu_elems(p, v) == 1 && cls == GIR_CLASS_MAP)
         return keep_scalar(z, v) ? FU_REAL : FU_INLINE;
@@ -149,6 +168,43 @@ static void choose_walked(placing *z)
     }
 }
 
+/* Is v what edge value e is computed of, where e is read? */
+static bool comes_of(const placing *z, gir_id e, gir_id v, bool *seen)
+{
+    if (e == v) return true;
+    if (e < v || seen[e] || z->f->place[e] != FU_INLINE || !fu_is_edge_space(z->p, gir_type_of(z->p, e)->space))
+        return false;
+    seen[e] = true;
+    const gir_node *n = gir_at(z->p, e);
+    for (int k = 0; k < n->n_in; k++)
+        if (comes_of(z, gir_in(z->p, e, k), v, seen)) return true;
+    return false;
+}
+
+/* Values of long dot products that several sums read are stored. The loop over destinations that reads them first makes them:
+ * it has its own rows at hand and asks for the others ahead. */
+static void choose_dots(placing *z)
+{
+    const gir_program *p = z->p;
+    if (z->lanes || !gn_is_on(z->off, GN_DO_STORE_DOTS) || !gn_is_on(z->off, GN_DO_RECOMPUTE)) return;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        int sums = 0;
+        gir_id first = 0;
+        if (z->f->place[v] != FU_INLINE || !fu_is_edge_space(p, gir_type_of(p, v)->space)) continue;
+        if (!are_of_long_dots(p, v)) continue;
+        for (gir_id u = v + 1; u < p->nodes.n; u++) {
+            const gir_node *n = gir_at(p, u);
+            if (n->op != GIR_SCATTER || z->f->place[u] != FU_REAL) continue;
+            if (!comes_of(z, gir_in(p, u, 1), v, GN_NEW_N(z->arena, bool, p->nodes.n))) continue;
+            sums++;
+            if (!first && n->attr.i[0] == GIR_DST) first = u;
+        }
+        if (sums < 2 || !first) continue;
+        z->f->place[v] = FU_REAL;
+        z->f->walk[v] = first;
+    }
+}
+
 void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes)
 {
     placing z = {
@@ -156,4 +212,5 @@ void fu_choose_places(gn_arena *a, fusion *f, gn_switches off, bool lanes)
     count_uses(&z);
     choose(&z);
     choose_walked(&z);
+    choose_dots(&z);
 }

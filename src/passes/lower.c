@@ -33,13 +33,33 @@ void low_fail(lower *L, gir_id v, const char *fmt, ...)
 int low_sym_of(lower *L, gir_space_id s, int64_t per)
 {
     for (uint32_t i = 0; i < L->out->syms.n; i++)
-        if (L->out->syms.p[i].space == s && L->out->syms.p[i].per == per) return (int)i;
+        if (L->out->syms.p[i].space == s && L->out->syms.p[i].per == per && !L->out->syms.p[i].graph) return (int)i;
     const char *name = L->p->spaces.p[s].name;
     if (s == 0)
         name = gn_arena_printf(L->arena, "elements_%lld", (long long)per);
     else if (per != 1)
         name = gn_arena_printf(L->arena, "%s_by_%lld", name, (long long)per);
-    GN_PUSH(L->arena, L->out->syms, ((low_sym){name, s, per}));
+    GN_PUSH(L->arena, L->out->syms, ((low_sym){.name = name, .space = s, .per = per}));
+    return (int)L->out->syms.n - 1;
+}
+
+static const char *part_array_name(lower *L, gn_graph_array k)
+{
+    static const char *const names[] = {"part_ptr", "part_row", "csc_part_ptr", "csc_part_row"};
+    return gn_arena_printf(L->arena, "%s_%d", names[gn_part_array_kind(k)], gn_part_array_edges(k));
+}
+
+int low_sym_of_parts(lower *L, gir_id g, gn_graph_array ptr, int64_t n)
+{
+    for (uint32_t i = 0; i < L->out->syms.n; i++) {
+        const low_sym *s = &L->out->syms.p[i];
+        if (s->graph == g && s->array == ptr && s->per == n) return (int)i;
+    }
+    const char *end = gn_part_array_kind(ptr) == GN_CSC_PART_PTR ? "csc_" : "";
+    int edges = gn_part_array_edges(ptr);
+    const char *name = gn_arena_printf(L->arena, "g%u_%sparts_%d", g, end, edges);
+    if (n > 1) name = gn_arena_printf(L->arena, "%s_by_%lld", name, (long long)n);
+    GN_PUSH(L->arena, L->out->syms, ((low_sym){.name = name, .per = n, .graph = g, .array = ptr}));
     return (int)L->out->syms.n - 1;
 }
 
@@ -78,23 +98,23 @@ int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array)
         const low_buffer *b = &L->out->buffers.p[i];
         if (b->kind == LOW_GRAPH && b->graph == g && b->array == array) return (int)i;
     }
-    static const char *const names[] = {"row_ptr",   "col",          "row",         "pos",        "col_ptr",
-                                        "csc_row",   "csc_edge",     "from",        "image",      "value",
-                                        "csc_value", "cell",         "csc_cell",    "matrix_row", "part_ptr",
-                                        "part_row",  "csc_part_ptr", "csc_part_row"};
-    bool by_dst = array == GN_GRAPH_ROW_PTR || array == GN_GRAPH_PART_PTR;
-    bool by_src = array == GN_GRAPH_COL_PTR || array == GN_GRAPH_CSC_PART_PTR;
+    static const char *const names[] = {"row_ptr",   "col",      "row",      "pos",        "col_ptr",
+                                        "csc_row",   "csc_edge", "from",     "image",      "value",
+                                        "csc_value", "cell",     "csc_cell", "matrix_row", "row_value"};
+    bool parts = gn_is_part_array(array);
+    bool by_dst = array == GN_GRAPH_ROW_PTR || (parts && gn_part_array_kind(array) == GN_PART_PTR);
+    bool by_src = array == GN_GRAPH_COL_PTR || (parts && gn_part_array_kind(array) == GN_CSC_PART_PTR);
     const gir_type *t = gir_type_of(L->p, g);
-    gir_space_id s = by_dst ? t->dst : by_src ? t->src : t->edge;
+    gir_space_id s = by_dst || array == GN_GRAPH_ROW_VALUE ? t->dst : by_src ? t->src : t->edge;
     if (array == GN_GRAPH_IMAGE) s = gir_type_of(L->p, gir_in(L->p, g, 0))->edge;
     low_buffer b = {.kind = LOW_GRAPH, .graph = g, .array = array, .elem = L->opt->index, .row_elems = 1};
-    if (array == GN_GRAPH_VALUE || array == GN_GRAPH_CSC_VALUE) b.elem = GN_F32;
+    if (array == GN_GRAPH_VALUE || array == GN_GRAPH_CSC_VALUE || array == GN_GRAPH_ROW_VALUE) b.elem = GN_F32;
     if (array == GN_GRAPH_CELL || array == GN_GRAPH_CSC_CELL) b.elem = GN_I64;
     b.size = rows_size(L, s, 1);
-    if (array == GN_GRAPH_PART_ROW || array == GN_GRAPH_CSC_PART_ROW)
-        b.size = (low_size){.coef = 1, .sym = low_sym_of(L, s, GN_PART_EDGES)};
+    if (parts && !by_dst && !by_src) /* PART_PTR is the array before */
+        b.size = (low_size){.coef = 1, .sym = low_sym_of_parts(L, g, (gn_graph_array)(array - 1), 1)};
     b.size.plus = by_dst || by_src;
-    b.name = gn_arena_printf(L->arena, "g%u_%s", g, names[array]);
+    b.name = gn_arena_printf(L->arena, "g%u_%s", g, parts ? part_array_name(L, array) : names[array]);
     return add_buffer(L, b);
 }
 
@@ -127,6 +147,10 @@ void low_begin(lower *L, const char *name)
     L->k = kir_kernel_new(L->arena, gn_arena_printf(L->arena, "%s_%s_%u", L->p->name, name, L->out->launches.n));
     memset(&L->launch, 0, sizeof L->launch);
     L->launch.kernel = L->k;
+    if (L->opt->limits.shared_bytes) {
+        L->k->lanes = (int)L->sched.lanes;
+        L->k->threads = (int)L->sched.threads;
+    }
     L->launch.trip = (low_size){.coef = 1, .sym = -1};
     L->launch.step = 1;
     L->launch.region = L->region;

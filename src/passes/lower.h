@@ -32,11 +32,16 @@ typedef struct low_schedule {
     int64_t rows_at_once; /* ROWS: rows whose work is done step by step for all of them */
     int64_t edge_sums;    /* vectors of sums over edges that are under way at once: hides the latency of additions */
     int64_t edge_cost;    /* of a message, up to which the latency of the sum is what a loop over edges waits for */
-    bool split;           /* ROWS: rows of many edges are summed in parts (GN_PART_EDGES), by kernels of their own */
-    int64_t ahead;        /* ROWS: rows that edges gather are prefetched so many edges ahead; 0: not at all */
-    int64_t block_cols;   /* GEMM, INNER, where lanes share tiles: columns of a block; its rows are block_rows */
-    int64_t block_depth;  /* and terms of the sums at a time; 0: they do not */
-    bool fragments;       /* and warps make products of fragments of `kind` */
+    int64_t lanes;        /* of a group that runs a row, where a machine has such; 0: the back end's rules say */
+    int64_t threads;      /* of a block of such groups, likewise */
+    bool split;           /* ROWS: rows of many edges are summed in parts, by kernels of their own */
+    int64_t part_edges;   /* edges in a part (gn_part_array_of); rows of two parts have many */
+    int64_t part_sums; /* of a level that a group of the next one takes together, the last what is left over besides */
+    int64_t part_levels; /* of sums: of parts, of groups of those, ... */
+    int64_t ahead;       /* ROWS: rows that edges gather are prefetched so many edges ahead; 0: not at all */
+    int64_t block_cols;  /* GEMM, INNER, where lanes share tiles: columns of a block; its rows are block_rows */
+    int64_t block_depth; /* and terms of the sums at a time; 0: they do not */
+    bool fragments;      /* and warps make products of fragments of `kind` */
     kir_kind kind;
     /* GEMM, INNER that are asked for in less precision: why they are exact; NULL: they are not. */
     const char *why_exact;
@@ -74,6 +79,8 @@ typedef struct low_sym { /* number of rows of `space`, or that divided by `per`,
     const char *name;
     gir_space_id space;
     int64_t per;
+    gir_id graph; /* not 0: groups of `per` parts of that graph's rows (gn_graph_part_groups) */
+    gn_graph_array array;
 } low_sym;
 
 /* Buffers of one kernel: `out` may take the memory of `in`, if nobody reads that afterwards. */
@@ -102,6 +109,7 @@ typedef struct low_launch {
     /* A product of fragments: of which elements, to which float32 operands are rounded; one that was asked for in less
      * precision and is none: why; else NULL. */
     const char *rounded, *why_exact;
+    const char *edges; /* of rows of edges, where lanes share memory: whether they are split, and how; else NULL */
     const low_product
         *product; /* NULL: a kernel alone makes it; of a product of blocks of rows `why_kernel` says why */
     const char *why_kernel;
@@ -122,7 +130,8 @@ typedef struct lowered {
 typedef struct low_hint {
     const char *name; /* of the graph or of the input */
     int64_t n_src, n_dst, n_edge;
-    int64_t max_in, max_out; /* the largest degrees; 0: not known */
+    int64_t max_in, max_out;             /* the largest degrees; 0: not known */
+    const int64_t *in_class, *out_class; /* [GN_DEGREE_CLASSES] rows of each class; NULL: not known */
 } low_hint;
 
 typedef struct low_options {
@@ -141,6 +150,7 @@ enum {
     LOW_PACK_BYTES = 128 * 1024,  /* of what a product has packed at a time */
     LOW_TILE_ELEMS = 1024,        /* of a register tile */
     LOW_BLOCK_ELEMS = 4096,       /* of the tile that holds a value for a block of rows */
+    LOW_SHARED_APART = 4,         /* elements between the rows of a tile that lanes share */
 };
 int64_t low_padded(const gn_limits *limits,
                    int64_t n); /* n elements of a row in a tile: whole vectors, or a part of one */
@@ -149,10 +159,15 @@ bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r
 /* GEMM: terms side by side where they can be, of which no more rows than registers hold; else one. */
 void low_fit_terms(const low_options *opt, const gir_program *p, const region *r, low_schedule *s);
 
+/* What is known of the graph that g is, or comes from; NULL: nothing. */
+const low_hint *low_hint_of(const low_options *opt, const gir_program *p, gir_id g);
 /* Rows of a space, at most, by the first of the options' hints, the graph's; 0: not known. */
 int64_t low_rows_hint(const low_options *opt, const gir_program *p, gir_space_id space);
 
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r);
+/* ROWS: are rows split, and by how many edges; how many levels of sums such parts need. */
+void low_schedule_parts(const low_options *opt, const fusion *f, const region *r, low_schedule *s);
+int64_t low_part_levels(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s);
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */
 

@@ -17,13 +17,14 @@ bool low_is_along_depth(const matrix *m, bool is_left)
     return (is_left ? m->sj : m->si) == 1 && (is_left ? m->si : m->sj) != 1;
 }
 
-/* Rows lie four elements further apart than they are long, so that lanes that store one column hit other banks. */
-int64_t low_shared_stride(const lower *L) { return L->sched.block_cols + 4; }
+/* So that lanes that store one column hit other banks. */
+int64_t low_shared_stride(const lower *L) { return L->sched.block_cols + LOW_SHARED_APART; }
 
 static void declare_tiles(lower *L, block_job *j)
 {
     const low_schedule *s = &L->sched;
-    int64_t parts = s->block_rows / s->tile_rows * (s->block_cols / s->tile_cols), a_stride = s->block_rows + 4;
+    int64_t parts = s->block_rows / s->tile_rows * (s->block_cols / s->tile_cols);
+    int64_t a_stride = s->block_rows + LOW_SHARED_APART;
     j->lanes = s->fragments ? parts * KIR_WARP_LANES : parts;
     j->each = s->block_rows * s->block_cols / j->lanes;
     j->acc = kir_tile(L->k, low_at(L), j->elem, s->block_rows * s->block_cols);

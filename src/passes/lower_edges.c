@@ -4,8 +4,8 @@
  * for its own last addition; so the loop takes `edge_ways` edges at once, each into accumulators of its own, which are
  * added as a binary tree when the loop is over, and the edges left over go into the first.
  *
- * Where rows of many edges are split (lower_parts.c) the loop has no trips for those, and another adds what their parts came
- * to, in order. */
+ * Where rows of many edges are split (lower_parts.c) the loop has no trips for those, and another adds what their parts, or
+ * groups of parts, came to, in order. */
 #include "passes/lower_impl.h"
 
 enum { MAX_WAYS = 4 };
@@ -15,7 +15,7 @@ typedef struct edge_pass {
     int number;             /* of this pass */
     kir_id count;           /* edges of the row */
     kir_id lo, hi;          /* those that are walked; lo 0: none */
-    kir_id first, end;      /* parts whose sums are added; first 0: none */
+    low_sums sums;          /* of parts, that are added; n 0: none */
     int ways;               /* edges at once */
     kir_id *tile[MAX_WAYS]; /* by member: its accumulators; 0: not of this pass */
 } edge_pass;
@@ -251,45 +251,47 @@ static void all_edges(lower *L, const edge_pass *z)
     low_close(L);
 }
 
-/* Parts from `at` on, `n` of them, into the accumulators of member m: loads first, so that they are under way together. */
-static void take_parts(lower *L, const edge_pass *z, uint32_t m, kir_id at, int n)
+/* The sums number `i` and after, `n` of them, into the accumulators of member m: loads first, so that they are under way
+ * together. */
+static void take_sums(lower *L, const edge_pass *z, uint32_t m, kir_id i, int n)
 {
     enum { MOST = 4 };
     gir_id v = L->r->members.p[m];
     int64_t elems = fu_elems(L->p, v);
     int b = low_kernel_buffer(L, L->parts[m], KIR_READ);
-    kir_id base = low_int(L, KIR_IMUL, at, low_iconst(L, elems)), x[MOST];
-    kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    kir_id at[MOST], x[MOST];
     for (int k = 0; k < n; k++) {
-        kir_id from = low_int(L, KIR_IADD, base, low_iconst(L, k * elems));
-        x[k] = kir_load(L->k, low_at(L), b, low_int(L, KIR_IADD, from, j));
+        kir_id far = low_int(L, KIR_IMUL, low_int(L, KIR_IADD, i, low_iconst(L, k)), z->sums.stride);
+        at[k] = low_int(L, KIR_IMUL, low_int(L, KIR_IADD, z->sums.first, far), low_iconst(L, elems));
     }
+    kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
+    for (int k = 0; k < n; k++) x[k] = kir_load(L->k, low_at(L), b, low_int(L, KIR_IADD, at[k], j));
     for (int k = 0; k < n; k++) kir_tacc(L->k, low_at(L), (kir_red)gir_at(L->p, v)->attr.i[1], z->tile[0][m], j, x[k]);
     if (elems > 1) low_close(L);
 }
 
-static void all_parts(lower *L, const edge_pass *z)
+static void all_sums(lower *L, const edge_pass *z)
 {
     enum { TOGETHER = 4 };
-    kir_id count = low_int(L, KIR_ISUB, z->end, z->first);
-    kir_id end = low_int(L, KIR_ISUB, z->end, low_int(L, KIR_IMOD, count, low_iconst(L, TOGETHER)));
+    kir_id all = z->sums.n;
+    kir_id end = low_int(L, KIR_ISUB, all, low_int(L, KIR_IMOD, all, low_iconst(L, TOGETHER)));
     for (int n = TOGETHER; n >= 1; n -= TOGETHER - 1) {
-        kir_id at = low_open(L, n > 1 ? z->first : end, n > 1 ? end : z->end, n, KIR_SERIAL, KIR_REDUCE);
+        kir_id i = low_open(L, n > 1 ? low_iconst(L, 0) : end, n > 1 ? end : all, n, KIR_SERIAL, KIR_REDUCE);
         for (uint32_t m = 0; m < L->r->members.n; m++)
-            if (z->tile[0][m]) take_parts(L, z, m, at, n);
+            if (z->tile[0][m]) take_sums(L, z, m, i, n);
         low_close(L);
     }
 }
 
-/* What a part came to, to memory. */
-static void store_part(lower *L, const edge_pass *z, kir_id part)
+/* What a part or a group of parts came to, to memory. */
+static void store_sum(lower *L, const edge_pass *z, kir_id at)
 {
     for (uint32_t m = 0; m < L->r->members.n; m++) {
         if (!z->tile[0][m]) continue;
         int64_t elems = fu_elems(L->p, L->r->members.p[m]);
         if (z->ways > 1) join_ways(L, z, m);
         int b = low_kernel_buffer(L, L->parts[m], KIR_WRITE);
-        kir_id base = low_int(L, KIR_IMUL, part, low_iconst(L, elems));
+        kir_id base = low_int(L, KIR_IMUL, at, low_iconst(L, elems));
         kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
         kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, base, j), kir_tload(L->k, low_at(L), z->tile[0][m], j));
         if (elems > 1) low_close(L);
@@ -304,7 +306,7 @@ static bool accumulate_all(lower *L, edge_pass *z)
     begin_accumulators(L, z);
     for (uint32_t m = 0; m < L->r->members.n; m++) any = any || z->tile[0][m] || is_left(L, z, m);
     if (any && z->lo) all_edges(L, z);
-    if (any && z->first) all_parts(L, z);
+    if (any && z->sums.n) all_sums(L, z);
     return any;
 }
 
@@ -326,35 +328,68 @@ static void row_range(lower *L, gn_graph_array by_dst, gn_graph_array by_src, ki
     *hi = low_load(L, ptr, low_int(L, KIR_IADD, L->row.row, low_iconst(L, 1)));
 }
 
+void low_row_parts(lower *L, kir_id *first, kir_id *end)
+{
+    int edges = (int)L->sched.part_edges;
+    row_range(L, gn_part_array_of(edges, GN_PART_PTR), gn_part_array_of(edges, GN_CSC_PART_PTR), first, end);
+}
+
 void low_edge_passes(lower *L, const int *pass, int passes)
 {
     if (!L->r->graph) return;
-    kir_id lo, hi, first = 0, end = 0;
+    kir_id lo, hi;
+    low_sums sums = {0};
     row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &lo, &hi);
     kir_id count = low_int(L, KIR_ISUB, hi, lo);
     if (L->parts) {
-        row_range(L, GN_GRAPH_PART_PTR, GN_GRAPH_CSC_PART_PTR, &first, &end);
-        hi = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, first, end), lo, hi);
+        kir_id none = low_iconst(L, 0);
+        sums = low_row_sums(L);
+        hi = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, none, sums.n), lo, hi);
     }
     for (int n = 1; n <= passes; n++) {
-        edge_pass z = {.pass = pass, .number = n, .lo = lo, .hi = hi, .count = count, .first = first, .end = end};
+        edge_pass z = {.pass = pass, .number = n, .lo = lo, .hi = hi, .count = count, .sums = sums};
         pass_over_edges(L, &z);
     }
+}
+
+/* The sums that stand for all edges of L->row: those of its parts, of groups of parts, or of groups of those. */
+low_sums low_row_sums(lower *L)
+{
+    kir_id first, end;
+    low_row_parts(L, &first, &end);
+    kir_id parts = low_int(L, KIR_ISUB, end, first);
+    low_sums s = {.first = first, .n = parts, .stride = low_iconst(L, 1)};
+    for (int64_t k = 1, group = L->sched.part_sums; k < L->sched.part_levels; k++, group *= L->sched.part_sums) {
+        kir_id many = kir_bin(L->k, low_at(L), KIR_ILE, low_iconst(L, 2 * group), parts);
+        s.n = kir_select(L->k, low_at(L), many, low_int(L, KIR_IDIV, parts, low_iconst(L, group)), s.n);
+        s.stride = kir_select(L->k, low_at(L), many, low_iconst(L, group), s.stride);
+    }
+    return s;
+}
+
+void low_edge_sums(lower *L, const int *pass, int number, low_sums sums)
+{
+    edge_pass z = {.pass = pass, .number = number, .sums = sums};
+    if (accumulate_all(L, &z)) store_sum(L, &z, sums.first);
 }
 
 void low_edge_part(lower *L, const int *pass, int number, kir_id part)
 {
     kir_id lo, hi, first, end;
     row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &lo, &hi);
-    row_range(L, GN_GRAPH_PART_PTR, GN_GRAPH_CSC_PART_PTR, &first, &end);
-    kir_id count = low_int(L, KIR_ISUB, hi, lo), one = low_iconst(L, 1), edges = low_iconst(L, GN_PART_EDGES);
+    low_row_parts(L, &first, &end);
+    kir_id count = low_int(L, KIR_ISUB, hi, lo);
+    low_sums sums = number > 1 ? low_row_sums(L) : (low_sums){0};
     for (int n = 1; n < number; n++) {
-        edge_pass z = {.pass = pass, .number = n, .count = count, .first = first, .end = end};
+        edge_pass z = {.pass = pass, .number = n, .count = count, .sums = sums};
         pass_over_edges(L, &z);
     }
-    kir_id from = low_int(L, KIR_IADD, lo, low_int(L, KIR_IMUL, low_int(L, KIR_ISUB, part, first), edges));
-    kir_id last = kir_bin(L->k, low_at(L), KIR_IEQ, low_int(L, KIR_IADD, part, one), end);
-    kir_id to = kir_select(L->k, low_at(L), last, hi, low_int(L, KIR_IADD, from, edges));
+    kir_id n = low_int(L, KIR_ISUB, end, first), j = low_int(L, KIR_ISUB, part, first);
+    kir_id each = low_int(L, KIR_IDIV, count, n), over = low_int(L, KIR_IMOD, count, n);
+    kir_id before = low_int(L, KIR_IADD, low_int(L, KIR_IMUL, j, each), low_int(L, KIR_IMIN, j, over));
+    kir_id from = low_int(L, KIR_IADD, lo, before), to = low_int(L, KIR_IADD, from, each);
+    kir_id longer = low_int(L, KIR_IADD, to, low_iconst(L, 1));
+    to = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, j, over), longer, to);
     edge_pass z = {.pass = pass, .number = number, .lo = from, .hi = to, .count = count};
-    if (accumulate_all(L, &z)) store_part(L, &z, part);
+    if (accumulate_all(L, &z)) store_sum(L, &z, part);
 }

@@ -97,8 +97,10 @@ typedef struct lower {
     GN_VEC(held) tiles;
     where row; /* of the region's rows */
     row_block block;
+    bool loops;             /* over edges are in the region's rows */
     const int *parts;       /* by member: buffer of its sums over parts of rows, -1 none; NULL: rows are not split */
     bool *supposed, *alive; /* by value: see lower_versions.c; NULL: nothing is supposed, everything is */
+    uint32_t memos_before;  /* what was remembered when that was supposed */
     where edge;             /* of the current edge in a pass over edges; space 0: none */
     kir_id far;             /* its end that is not the row; 0: none, or nobody asks what is read there */
     GN_VEC(far_read) far_reads;
@@ -109,6 +111,8 @@ typedef struct lower {
 
 /* lower.c */
 int low_sym_of(lower *L, gir_space_id s, int64_t per);
+/* Groups of n parts of the rows of g, one after another; 0 where no row has two (gn_graph_part_groups). */
+int low_sym_of_parts(lower *L, gir_id g, gn_graph_array ptr, int64_t n);
 int low_buffer_of_value(lower *L, gir_id v); /* LEAF or stored */
 int low_buffer_of_graph(lower *L, gir_id g, gn_graph_array array);
 int low_kernel_buffer(lower *L, int buffer, kir_access access); /* the kernel's number for it */
@@ -129,7 +133,8 @@ kir_id low_fconst(lower *L, gn_elem e, double v);
 kir_id low_const(lower *L, gn_elem e, double v);             /* of any type of the loop IR */
 kir_id low_start(lower *L, gn_elem e, int red);              /* what a reduction of that type starts from */
 kir_id low_sym_value(lower *L, gir_space_id s, int64_t per); /* number of rows as i64 */
-kir_id low_count(lower *L, int64_t n);                       /* n as a symbol, not as a constant of the kernel's text */
+kir_id low_parts_value(lower *L, gir_id g, gn_graph_array ptr, int64_t n);
+kir_id low_count(lower *L, int64_t n); /* n as a symbol, not as a constant of the kernel's text */
 kir_id low_open(lower *L, kir_id lo, kir_id hi, int64_t step, kir_unit unit, kir_race race);
 kir_id low_open_n(lower *L, int64_t n, kir_unit unit, kir_race race);
 kir_id low_open_unrolled(lower *L, int64_t n); /* rounds that do not meet */
@@ -171,7 +176,14 @@ void low_fill_tile(lower *L, kir_id tile, int64_t n, kir_id value);
 void low_edge_passes(lower *L, const int *pass, int passes);
 /* One pass over the edges of one part of L->row, and what comes of it to the buffers of L->parts. */
 void low_edge_part(lower *L, const int *pass, int number, kir_id part);
-bool low_edge_constant(const lower *L, gir_id sum); /* the same value for every edge: a sum without a loop */
+typedef struct low_sums { /* n sums in the buffers of L->parts: rows first, first + stride, ... */
+    kir_id first, n, stride;
+} low_sums;
+/* What a pass left of those is added, in order, into the place of the first. */
+void low_edge_sums(lower *L, const int *pass, int number, low_sums sums);
+low_sums low_row_sums(lower *L);                          /* which stand for the edges of L->row; n 0: none */
+void low_row_parts(lower *L, kir_id *first, kir_id *end); /* of L->row */
+bool low_edge_constant(const lower *L, gir_id sum);       /* the same value for every edge: a sum without a loop */
 
 /* lower_parts.c: kernels that sum over the edges of rows of many edges, part by part, before the rows' own kernel takes those
  * sums together in order. */
@@ -184,6 +196,7 @@ typedef struct low_passes { /* over edges; of a version that supposes that scala
     int first_n;
 } low_passes;
 void low_parts(lower *L, const low_passes *z);
+const char *low_parts_said(lower *L); /* for people; NULL where the rows have no edges, or no lanes to share them */
 
 /* lower_rows.c, lower_gemm.c, lower_inner.c, lower_dense.c */
 void low_rows(lower *L);

@@ -141,6 +141,11 @@ kir_id low_sym_value(lower *L, gir_space_id s, int64_t per)
     return symbol(L, low_sym_of(L, s, per));
 }
 
+kir_id low_parts_value(lower *L, gir_id g, gn_graph_array ptr, int64_t n)
+{
+    return symbol(L, low_sym_of_parts(L, g, ptr, n));
+}
+
 kir_id low_count(lower *L, int64_t n) { return symbol(L, low_sym_of(L, 0, n)); }
 
 kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b)

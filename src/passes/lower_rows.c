@@ -54,7 +54,7 @@ static bool scalars_only(lower *L, gir_id v, bool *seen)
     const gir_node *n = gir_at(L->p, v);
     bool here = L->f->place[v] == FU_INLINE || (L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region);
     if (n->op == GIR_SPACE_REDUCE) return scalars_only(L, gir_in(L->p, v, 0), seen) && fu_elems(L->p, v) == 1;
-    if (n->op == GIR_SAMPLE) return true;
+    if (n->op == GIR_SAMPLE || n->op == GIR_ROW_VALUE) return true;
     if (fu_elems(L->p, v) != 1) return false;
     if (!here) return true;
     if (n->op == GIR_REDUCE || n->op == GIR_SCATTER) return false;
@@ -222,7 +222,6 @@ static void row_body(lower *L, const rows_plan *z, kir_id i, kir_id end)
     row_work(L, z);
 }
 
-/* What the first version computes outside of all loops holds only where what it supposes does: the second forgets it. */
 static void row_versions(lower *L, const rows_plan *z, kir_id i, kir_id end)
 {
     if (!z->n_scalars) {
@@ -233,13 +232,11 @@ static void row_versions(lower *L, const rows_plan *z, kir_id i, kir_id end)
     first.pass = z->first_pass;
     first.passes = z->first_passes;
     kir_id hold = low_all_hold(L, z->n_scalars, z->scalar), not = kir_un(L->k, low_at(L), KIR_NOT, hold);
-    uint32_t memos = L->memos.n;
     low_open_if(L, hold);
     low_suppose(L, z->n_scalars, z->scalar);
     row_body(L, &first, i, end);
     low_suppose(L, 0, NULL);
     low_close(L);
-    L->memos.n = memos;
     low_open_if(L, not);
     row_body(L, z, i, end);
     low_close(L);
@@ -328,6 +325,7 @@ void low_rows(lower *L)
         }
         L->launch.balance = r->graph;
         L->launch.balance_end = r->end;
+        L->launch.edges = low_parts_said(L);
     }
     low_end(L);
     for (uint32_t s = 0; s < z.sink.n; s++)

@@ -485,6 +485,8 @@ static kir_id compute(lower *L, gir_id v, const where *w, low_ix *x)
         return low_value(L, gir_in(L->p, v, 1), &there, x);
     }
     if (n->op == GIR_SAMPLE) return sample_value(L, v, w);
+    if (n->op == GIR_ROW_VALUE)
+        return low_load(L, low_buffer_of_graph(L, gir_in(L->p, v, 0), GN_GRAPH_ROW_VALUE), w->row);
     low_fail(L, v, "'%s' is not computed in a region of its kind", gir_ops[n->op].text);
     return low_iconst(L, 0);
 }
@@ -523,6 +525,15 @@ static bool broadcast_wants_tile(lower *L, gir_id v)
     return from > 1 && from <= L->sched.tile_max && from < fu_elems(L->p, v) && low_cost(L, o) > 0;
 }
 
+/* An edge value that is sliced is read slice by slice: it is computed once, as a vector. */
+static bool slice_wants_tile(lower *L, gir_id v)
+{
+    if (L->r->kind != RG_ROWS || gir_at(L->p, v)->op != GIR_SLICE) return false;
+    gir_id o = gir_in(L->p, v, 0);
+    if (!fu_is_edge_space(L->p, gir_type_of(L->p, o)->space)) return false;
+    return fu_elems(L->p, o) > fu_elems(L->p, v) && fu_elems(L->p, o) <= L->sched.tile_max && low_cost(L, o) > 0;
+}
+
 static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
 {
     if (L->product == v) return kir_tload(L->k, low_at(L), L->product_tile, L->product_at);
@@ -545,6 +556,7 @@ static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
         where at = gir_type_of(L->p, o)->space ? *w : (where){0};
         if (gir_type_of(L->p, o)->space) low_tile_of(L, o, &at);
     }
+    if (slice_wants_tile(L, v)) low_tile_of(L, gir_in(L->p, v, 0), w);
     return compute(L, v, w, x);
 }
 

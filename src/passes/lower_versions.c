@@ -68,8 +68,11 @@ static bool *alive(lower *L)
     return live;
 }
 
+/* What a version computes outside of all loops holds only where what it supposes does: it is forgotten with that. */
 void low_suppose(lower *L, int n, const gir_id *scalar)
 {
+    if (L->supposed) L->memos.n = L->memos_before;
+    L->memos_before = L->memos.n;
     L->supposed = NULL;
     L->alive = NULL;
     for (uint32_t v = 0; v < L->p->nodes.n; v++) L->cost[v] = -1;

@@ -192,7 +192,7 @@ static gir_id with_less(rewriting *z, gir_id v)
 
 gn_status *gn_run_node_exp(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
-    if (opt->fast_functions) {
+    if (opt->fast_functions && gn_is_on(opt->without.decisions, GN_DO_EDGE_EXP)) {
         *out = (gir_program *)in;
         return NULL;
     }

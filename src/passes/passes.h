@@ -18,6 +18,13 @@ typedef struct gn_without {
 
 enum { GN_MOST_LEVELS = 14 }; /* of restrict_rows: levels are bits of a set, and one more bit means all rows */
 
+/* What is known of the non-zeros of an input that is bound as CSR. */
+typedef enum gn_nonzeros {
+    GN_NONZEROS_ANY,
+    GN_NONZEROS_BY_ROW, /* those of a row are equal */
+    GN_NONZEROS_ONE
+} gn_nonzeros;
+
 /* What is known of the data, for what is decided by cost (dense_once.c). */
 typedef struct gn_row_count {
     int64_t rows, edges; /* edges: into those rows */
@@ -31,6 +38,7 @@ typedef struct gn_data_facts {
 typedef struct gn_pass_options {
     int n_sparse; /* inputs bound as CSR: matrix products with them walk their non-zeros */
     const char *const *sparse;
+    const gn_nonzeros *nonzeros; /* [n_sparse]; NULL: nothing is known */
     int n_fixed; /* inputs that are the same in every run: what depends on them alone can be computed once */
     const char *const *fixed;
     gn_without without;
@@ -56,6 +64,7 @@ typedef struct gn_pass_options {
     X(sparsify, 2, "turns products with sparse inputs into sums over their non-zeros")                                 \
     X(restrict_rows, 0, "computes those rows only that a loss over a mask needs")                                      \
     X(aggregate_picked, 0, "moves products behind aggregations into picked rows, which are fewer")                     \
+    X(aggregate_heads, 0, "sums what heads of attention read before it is projected, where sums have few rows")        \
     X(node_exp, 0, "takes the exponentials of a softmax over edges once a node")                                       \
     X(factor, 0, "takes what all edges of a row share out of the sum over them")                                       \
     X(recover, 0, "what a value that is in memory anyway tells is not stored beside it")                               \
@@ -98,6 +107,9 @@ bool *gn_find_fixed(gn_arena *a, const gir_program *in, int n_inputs, const char
 
 /* Which values are computed element by element from an input that is bound as CSR?  [n] by value. */
 bool *gn_find_from_sparse(gn_arena *a, const gir_program *in, const gn_pass_options *opt);
+
+/* The level of the rows that `pick` picks (restrict_rows.c); -1: it cannot be told. */
+int gn_pick_level(const gir_program *p, gir_id pick);
 
 /* The level of rows (restrict_rows.c) that each value will be needed on, [n] by value, of an input that its readers need;
  * *levels for all rows.  *levels becomes 0 where the program has no loss over a mask. */

@@ -103,6 +103,67 @@ static bool spread(scaling *z, gir_id v, gir_id a)
     return true;
 }
 
+static bool slice(scaling *z, gir_id v, gir_id a)
+{
+    const gir_node *n = gir_at(z->p, v);
+    const gir_type *from = gir_type_of(z->p, a);
+    int64_t elems = gir_row_elems(&n->type), inner = 1, axis = n->attr.i[0];
+    int32_t *of = GN_NEW_N(z->arena, int32_t, elems ? elems : 1);
+    for (int i = from->rank - 1; i > axis; i--) inner *= from->dim[i];
+    for (int64_t k = 0; k < elems; k++) {
+        int64_t wide = n->type.dim[axis] * inner;
+        of[k] = z->at[a].of[k / wide * from->dim[axis] * inner + n->attr.i[1] * inner + k % wide];
+    }
+    z->at[v] = (scaled){z->at[a].degree, of};
+    return true;
+}
+
+static bool concat(scaling *z, gir_id v)
+{
+    const gir_node *n = gir_at(z->p, v);
+    int64_t elems = gir_row_elems(&n->type), inner = 1, axis = n->attr.i[0], at = 0;
+    int32_t *of = GN_NEW_N(z->arena, int32_t, elems ? elems : 1);
+    for (int i = n->type.rank - 1; i > axis; i--) inner *= n->type.dim[i];
+    int64_t wide = n->type.dim[axis] * inner;
+    for (int k = 0; k < n->n_in; k++) {
+        const scaled *o = &z->at[gir_in(z->p, v, k)];
+        if (!o->degree || o->degree != z->at[gir_in(z->p, v, 0)].degree) return false;
+        int64_t part = gir_type_of(z->p, gir_in(z->p, v, k))->dim[axis] * inner;
+        for (int64_t i = 0; i < elems / wide * part; i++) of[i / part * wide + at + i % part] = o->of[i];
+        at += part;
+    }
+    z->at[v] = (scaled){z->at[gir_in(z->p, v, 0)].degree, of};
+    return true;
+}
+
+/* All elements of a row have one factor, as those of *of; 0: they have several. */
+static bool is_uniform(const scaling *z, gir_id v, int32_t *of)
+{
+    int64_t n = gir_row_elems(gir_type_of(z->p, v));
+    for (int64_t k = 0; k < n; k++)
+        if (z->at[v].of[k] != z->at[v].of[0]) return false;
+    if (n > 0) *of = z->at[v].of[0];
+    return n > 0;
+}
+
+/* Rows by a matrix are scaled as the rows are; a sum over rows is of products that have no factor. */
+static bool matmul(scaling *z, gir_id v, gir_id a, gir_id b)
+{
+    const gir_node *n = gir_at(z->p, v);
+    int32_t of = 0, of_b = 0;
+    if (!n->type.space) {
+        bool rows = gir_type_of(z->p, a)->space && n->attr.i[0];
+        return rows && z->at[a].degree == -z->at[b].degree && is_uniform(z, a, &of) && is_uniform(z, b, &of_b) &&
+               of == of_b;
+    }
+    if (z->at[b].degree || !is_uniform(z, a, &of)) return false;
+    int64_t elems = gir_row_elems(&n->type);
+    int32_t *all = GN_NEW_N(z->arena, int32_t, elems ? elems : 1);
+    for (int64_t k = 0; k < elems; k++) all[k] = of;
+    z->at[v] = (scaled){z->at[a].degree, all};
+    return true;
+}
+
 /* All that is reduced to one element must have one factor. */
 static bool reduce(scaling *z, gir_id v, gir_id a)
 {
@@ -142,7 +203,10 @@ static bool carry(scaling *z, gir_id v)
     case GIR_SUB: return sum(z, v, a, b);
     case GIR_SELECT: return z->at[a].degree == 0 && sum(z, v, b, gir_in(p, v, 2));
     case GIR_BROADCAST: return spread(z, v, a);
+    case GIR_SLICE: return slice(z, v, a);
+    case GIR_CONCAT: return concat(z, v);
     case GIR_REDUCE: return reduce(z, v, a);
+    case GIR_MATMUL: return matmul(z, v, a, b);
     case GIR_GATHER:
     case GIR_SCATTER: return a == z->g && n->attr.i[0] == GIR_DST && take(z, v, b, 1);
     default: return false;

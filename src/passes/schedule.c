@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* What is known of the graph that g is, or comes from; NULL: nothing. */
-static const low_hint *hint_of(const low_options *opt, const gir_program *p, gir_id g)
+const low_hint *low_hint_of(const low_options *opt, const gir_program *p, gir_id g)
 {
     while (gir_ops[gir_at(p, g)->op].cls == GIR_CLASS_GRAPH && gir_at(p, g)->op != GIR_PATTERN) g = gir_in(p, g, 0);
     const gir_node *n = gir_at(p, gir_at(p, g)->op == GIR_PATTERN ? gir_in(p, g, 0) : g);
@@ -26,7 +25,7 @@ int64_t low_rows_hint(const low_options *opt, const gir_program *p, gir_space_id
 static int64_t row_edges(const low_options *opt, const gir_program *p, const region *r)
 {
     enum { USUAL = 16 };
-    const low_hint *h = r->graph ? hint_of(opt, p, r->graph) : NULL;
+    const low_hint *h = r->graph ? low_hint_of(opt, p, r->graph) : NULL;
     if (!h) return USUAL;
     int64_t rows = r->end == GIR_DST ? h->n_dst : h->n_src;
     return rows > 0 ? h->n_edge / rows : 0;
@@ -70,7 +69,7 @@ static void add_gathered(gathering *z, gir_id v, bool far)
 static int64_t edges_ahead(const low_options *opt, const fusion *f, const region *r)
 {
     enum { UNDER_WAY = 32768, LEAST = 8, MOST = 32 };
-    const low_hint *h = r->graph ? hint_of(opt, f->p, r->graph) : NULL;
+    const low_hint *h = r->graph ? low_hint_of(opt, f->p, r->graph) : NULL;
     gathering z = {.f = f, .region = (int)(r - f->regions.p)};
     if (!h || opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_PREFETCH)) return 0;
     for (int k = 0; k < 2; k++) z.seen[k] = GN_NEW_N(f->p->arena, bool, f->p->nodes.n);
@@ -80,15 +79,6 @@ static int64_t edges_ahead(const low_options *opt, const fusion *f, const region
     if (z.bytes == 0 || rows < opt->limits.l2_bytes / z.bytes) return 0;
     int64_t ahead = UNDER_WAY / z.bytes;
     return ahead < LEAST ? LEAST : ahead > MOST ? MOST : ahead;
-}
-
-/* Are there rows of so many edges that they are split?  For back ends whose groups of lanes each take a row; a CPU's workers
- * share rows out by their edges. */
-static bool splits_rows(const low_options *opt, const fusion *f, const region *r)
-{
-    const low_hint *h = r->graph ? hint_of(opt, f->p, r->graph) : NULL;
-    if (!h || r->kind != RG_ROWS || !opt->limits.shared_bytes || !gn_is_on(opt->off, GN_DO_SPLIT_ROWS)) return false;
-    return (r->end == GIR_DST ? h->max_in : h->max_out) >= 2 * GN_PART_EDGES;
 }
 
 typedef struct chain {
@@ -171,7 +161,7 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
     int64_t edges = row_edges(opt, p, r);
     s.edge_sums = edges < 12 ? 1 : edges < 24 ? 2 : 4;
     s.ahead = r->kind == RG_ROWS ? edges_ahead(opt, f, r) : 0;
-    s.split = splits_rows(opt, f, r);
+    low_schedule_parts(opt, f, r, &s);
     if (limits->shared_bytes) lanes_are_many(&s);
     if (r->kind == RG_GEMM || r->kind == RG_INNER) low_schedule_dense(opt, p, r, &s);
     return s;

@@ -95,12 +95,20 @@ void low_fit_terms(const low_options *opt, const gir_program *p, const region *r
     if (s->terms > 1) s->tile_rows = rows_of(opt->limits.vector_registers, vectors_of(opt, s), s->tile_rows);
 }
 
+/* In how many goes the machine works on so many elements. */
+static double goes(const gn_limits *limits, int64_t elements)
+{
+    int64_t whole = limits->whole_lanes > 0 ? limits->whole_lanes : max(1, limits->lanes);
+    return (double)ceil_div(low_padded(limits, elements), whole);
+}
+
 /* What one row of a product costs in cycles of a machine that makes two multiplications of vectors and two loads in each, with
  * so many terms side by side.  At the end each level of sums is two shuffles and an addition a vector. */
-static double row_cost(int64_t cols, int64_t depth, int64_t lanes, int64_t rows, int64_t terms)
+static double row_cost(const gn_limits *limits, int64_t cols, int64_t depth, int64_t rows, int64_t terms)
 {
-    double vectors = (double)ceil_div(cols * terms, lanes), loads = 1 + vectors / (double)rows, sums = 0;
-    for (int64_t n = terms / 2; n >= 1; n /= 2) sums += 2 * (double)ceil_div(cols * n, lanes);
+    double vectors = goes(limits, cols * terms), loads = goes(limits, min(cols * terms, limits->lanes)), sums = 0;
+    loads += vectors / (double)rows;
+    for (int64_t n = terms / 2; n >= 1; n /= 2) sums += 2 * goes(limits, cols * n);
     return (vectors > loads ? vectors : loads) / 2 * (double)depth / (double)terms + sums;
 }
 
@@ -110,7 +118,7 @@ static void terms_at_once(low_schedule *s, const low_options *opt, int64_t lanes
 {
     enum { ROWS = 12 };
     int64_t cols = max(1, r->n), depth = depth_of(p, r);
-    double best = row_cost(cols, depth, lanes, s->tile_rows, 1);
+    double best = row_cost(&opt->limits, cols, depth, s->tile_rows, 1);
     if (!gn_is_on(opt->off, GN_DO_TERMS) || cols > s->tile_cols) return;
     for (int64_t terms = 2; terms <= lanes; terms *= 2) {
         low_schedule t = *s;
@@ -118,7 +126,7 @@ static void terms_at_once(low_schedule *s, const low_options *opt, int64_t lanes
         t.tile_rows = ROWS;
         low_fit_terms(opt, p, r, &t);
         if (t.terms == 1 || !low_pack_fits(opt, p, r, &t)) continue;
-        double cost = row_cost(cols, depth, lanes, t.tile_rows, terms);
+        double cost = row_cost(&opt->limits, cols, depth, t.tile_rows, terms);
         if (cost >= best * 0.95) continue;
         t.block_rows = t.tile_rows;
         best = cost;

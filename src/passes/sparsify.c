@@ -6,7 +6,10 @@
  * node, and X^T @ D one message D[v] * x, summed by feature.  So no operator of its own is needed, and whatever is done
  * to X element by element before the product (dropout, scaling) is done to its non-zeros only, as long as it maps 0 to
  * 0: random draws keep their index in the dense X, so a mask is the same either way.  Measured on Cora (1.3 % dense):
- * 13-15 times faster (docs/performance.md). */
+ * 13-15 times faster (docs/performance.md).
+ *
+ * Where it is known that the non-zeros of a row are equal, as those of a bag of words divided by their number, their value is
+ * one of the row and not of the edge (`row-values`): `factor` takes it out of the sum, and sums read no values. */
 #include "passes/passes.h"
 
 #include <string.h>
@@ -21,13 +24,14 @@ typedef struct sparsifier {
     gir_id *source;  /* by value of from: the sparse input that it is an elementwise image of (0 where that is), or 0 */
 } sparsifier;
 
-static bool is_sparse_input(const sparsifier *z, gir_id v)
+/* Which of the inputs bound as CSR; -1. */
+static int sparse_input(const sparsifier *z, gir_id v)
 {
     const gir_node *n = gir_at(z->from, v);
-    if (n->op != GIR_INPUT || n->type.rank != 1 || n->type.elem != GN_F32) return false;
+    if (n->op != GIR_INPUT || n->type.rank != 1 || n->type.elem != GN_F32) return -1;
     for (int k = 0; k < z->opt->n_sparse; k++)
-        if (!strcmp(z->opt->sparse[k], n->attr.name)) return true;
-    return false;
+        if (!strcmp(z->opt->sparse[k], n->attr.name)) return k;
+    return -1;
 }
 
 /* Of what is known of its operands. */
@@ -35,7 +39,7 @@ static gir_id source_of(const sparsifier *z, gir_id v)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
-    if (is_sparse_input(z, v)) return v;
+    if (sparse_input(z, v) >= 0) return v;
     switch ((gir_op)n->op) {
     case GIR_NEG:
     case GIR_ABS:
@@ -52,20 +56,33 @@ static gir_id source_of(const sparsifier *z, gir_id v)
     }
 }
 
-/* The values of v at the non-zeros of the pattern g. */
-static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g)
+/* The values of v, an input, at the non-zeros of its own pattern g, by what is known of them; 0 where that is nothing.  What
+ * is drawn for each (dropout) has a value an edge in any case: that a row's are equal saves nothing there. */
+static gir_id known_values(sparsifier *z, gir_id v, gir_id g, bool operand, const gir_type *t)
+{
+    int k = sparse_input(z, v);
+    if (k < 0 || !z->opt->nonzeros || !gn_is_on(z->opt->without.decisions, GN_DO_ROW_VALUES)) return 0;
+    if (gir_in(z->to, g, 0) != z->map[v]) return 0;
+    if (z->opt->nonzeros[k] == GN_NONZEROS_ONE) return gir_const(z->to, t, 1);
+    if (z->opt->nonzeros[k] != GN_NONZEROS_BY_ROW || !operand) return 0;
+    return gir_gather(z->to, g, gir_op1(z->to, GIR_ROW_VALUE, g), GIR_DST);
+}
+
+/* The values of v at the non-zeros of the pattern g; `operand`: of a product, as it is. */
+static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g, bool operand)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     gir_space_id space = gir_type_of(z->to, g)->edge;
-    if (z->edge[v] && gir_type_of(z->to, z->edge[v])->space == space) return z->edge[v];
     gir_type t = gir_tensor((gn_elem)n->type.elem, space, 0, NULL);
-    gir_id r;
+    gir_id r = known_values(z, v, g, operand, &t);
+    if (r) return r;
+    if (z->edge[v] && gir_type_of(z->to, z->edge[v])->space == space) return z->edge[v];
     if (n->op == GIR_CONST) {
         r = gir_const(z->to, &t, n->attr.f);
     } else if (gir_ops[n->op].cls == GIR_CLASS_MAP && n->n_in <= 3) {
         gir_id in[3];
-        for (int k = 0; k < n->n_in; k++) in[k] = at_nonzeros(z, gir_in(p, v, k), g);
+        for (int k = 0; k < n->n_in; k++) in[k] = at_nonzeros(z, gir_in(p, v, k), g, operand && n->op == GIR_DETACH);
         r = gir_make(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t, NULL);
     } else {
         gir_id in[2] = {g, z->map[v]};
@@ -98,7 +115,7 @@ static gir_id sparse_matmul(sparsifier *z, gir_id v)
     gir_id a = gir_in(p, v, 0), b = gir_in(p, v, 1);
     gir_id x = z->source[a];
     if (!x) return 0;
-    gir_id g = pattern_of(z, x), values = at_nonzeros(z, a, g), other = z->map[b];
+    gir_id g = pattern_of(z, x), values = at_nonzeros(z, a, g, true), other = z->map[b];
     if (n->attr.i[0]) return gir_op1(z->to, GIR_FROM_ROWS, product(z, g, values, other, GIR_DST));
     if (n->attr.i[1]) other = gir_transpose(z->to, other);
     const gir_type *tb = gir_type_of(z->to, other);

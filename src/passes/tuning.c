@@ -44,7 +44,12 @@ static void set(low_schedule *s, low_field f, int64_t value)
     case LOW_FIELD_EDGE_SUMS: s->edge_sums = value; break;
     case LOW_FIELD_EDGE_COST: s->edge_cost = value; break;
     case LOW_FIELD_AHEAD: s->ahead = value; break;
+    case LOW_FIELD_LANES: s->lanes = value; break;
+    case LOW_FIELD_THREADS: s->threads = value; break;
+    case LOW_FIELD_BLOCK_DEPTH: s->block_depth = value; break;
     case LOW_FIELD_SPLIT: s->split = value != 0; break;
+    case LOW_FIELD_PART_SUMS: s->part_sums = value; break;
+    case LOW_FIELD_PART_EDGES: s->part_edges = gn_part_array_edges(gn_part_array_of((int)value, GN_PART_PTR)); break;
     case LOW_FIELD_COUNT: break;
     }
 }
@@ -123,24 +128,65 @@ static void fit_rows(const fusion *f, const region *r, low_schedule *s)
     while (s->rows_at_once > 1 && s->rows_at_once * widest > LOW_BLOCK_ELEMS) s->rows_at_once /= 2;
 }
 
+static int64_t power_below(int64_t n)
+{
+    int64_t p = 1;
+    while (2 * p <= n) p *= 2;
+    return p;
+}
+
+/* Bytes that a block's lanes share: parts of both operands, and the finished elements (lower_block.c). */
+static int64_t shared_bytes(const low_schedule *s)
+{
+    enum { ALIGNED = 3 * 16 };
+    int64_t a = s->block_depth * (s->block_rows + LOW_SHARED_APART), b = s->block_depth * s->block_cols;
+    return 4 * (a + b + s->block_rows * (s->block_cols + LOW_SHARED_APART)) + ALIGNED;
+}
+
+/* Tiles that lanes share: of 16 lanes' rows, up to 8 each, in which every lane brings as many elements as the others. */
+static void fit_block(const low_options *opt, low_schedule *s)
+{
+    enum { ACROSS = 16, MOST_ROWS = 8 };
+    int64_t lanes = ACROSS * s->block_cols / s->tile_cols;
+    s->tile_rows = power_below(min(s->tile_rows, MOST_ROWS));
+    s->block_depth = power_below(s->block_depth);
+    for (;; s->tile_rows /= 2) {
+        s->block_rows = ACROSS * s->tile_rows;
+        while (s->block_rows * s->block_depth < lanes) s->block_depth *= 2;
+        while (shared_bytes(s) > opt->limits.shared_bytes && s->block_depth > 8 &&
+               s->block_rows * s->block_depth / 2 >= lanes)
+            s->block_depth /= 2;
+        if (shared_bytes(s) <= opt->limits.shared_bytes || s->tile_rows == 1) return;
+    }
+}
+
+/* Of a region whose lanes share tiles most numbers fit each other; of fragments all do. */
+static bool concerns(const low_schedule *s, low_field f)
+{
+    if (!s->block_depth) return f != LOW_FIELD_BLOCK_DEPTH;
+    return !s->fragments && (f == LOW_FIELD_BLOCK_DEPTH || f == LOW_FIELD_TILE_ROWS || f == LOW_FIELD_CHUNK_ROWS);
+}
+
 low_schedule low_schedule_of(const low_options *opt, const fusion *f, const region *r)
 {
     low_schedule s = low_schedule_default(opt, f, r);
     const char *key = NULL;
-    bool any = false;
-    if (s.block_depth) return s; /* its numbers fit each other */
+    bool any = false, shared = s.block_depth > 0;
     for (int k = 0; opt->tuning && k < opt->tuning->n; k++) {
         const low_choice *c = &opt->tuning->choices[k];
         const low_field_spec *field = &low_fields[c->field];
-        if (!(field->kinds >> r->kind & 1)) continue;
+        if (!(field->kinds >> r->kind & 1) || !concerns(&s, c->field)) continue;
         if (c->region && !key) key = low_region_key(f, r);
         if (c->region && strcmp(c->region, key) != 0) continue;
         int64_t value = c->value < field->least ? field->least : c->value > field->most ? field->most : c->value;
         set(&s, c->field, value);
         any = true;
     }
+    if (any && shared) fit_block(opt, &s);
+    if (shared) return s;
     if (any && r->kind == RG_GEMM) fit_gemm(opt, f->p, r, &s);
     if (any && r->kind == RG_INNER) fit_inner(opt, f->p, r, &s);
     if (any && r->kind == RG_ROWS) fit_rows(f, r, &s);
+    if (s.split) s.part_levels = low_part_levels(opt, f->p, r, &s);
     return s;
 }

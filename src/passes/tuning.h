@@ -23,7 +23,14 @@ enum { LOW_ROWS = 1 << RG_ROWS, LOW_FLAT = 1 << RG_FLAT, LOW_GEMM = 1 << RG_GEMM
     X(EDGE_SUMS, edge_sums, LOW_ROWS, 1, 16, "vectors of sums over edges under way at once")                           \
     X(EDGE_COST, edge_cost, LOW_ROWS, 0, 1000, "cost of a message up to which several edges are taken at once")        \
     X(AHEAD, ahead, LOW_ROWS, 0, 256, "edges ahead of which gathered rows are prefetched")                             \
+    X(LANES, lanes, LOW_ROWS | LOW_FLAT | LOW_GEMM | LOW_INNER, 0, 32,                                                 \
+      "lanes of a group that runs a row, where a machine has groups; 0: its own rules say")                            \
+    X(THREADS, threads, LOW_ROWS | LOW_FLAT | LOW_GEMM | LOW_INNER, 0, 1024,                                           \
+      "threads of a block of groups; 0: its own rules say")                                                            \
+    X(BLOCK_DEPTH, block_depth, LOW_GEMM | LOW_INNER, 8, 32, "terms that lanes bring to shared tiles at a time")       \
     X(SPLIT, split, LOW_ROWS, 0, 1, "rows of many edges are summed in parts")                                          \
+    X(PART_EDGES, part_edges, LOW_ROWS, GN_PART_LEAST, GN_PART_MOST, "edges in such a part: 16, 32, 64 or 128")        \
+    X(PART_SUMS, part_sums, LOW_ROWS, 2, 64, "sums of parts that are taken together, and so on")                       \
     X(PACK, pack, LOW_GEMM, 0, 2, "where the right operand is packed: 0 not, 1 before all rows, 2 by panel")           \
     X(TERMS, terms, LOW_GEMM, 1, 16, "terms of a sum that are side by side, where the right operand is packed")        \
     X(SWAP, swap, LOW_INNER, 0, 1, "lanes run over the left operand's columns")

@@ -73,7 +73,7 @@ def sh(command, expect=0, **options):
 class Data:
     """A random graph: as arrays for C, and as a file for gnnc."""
 
-    def __init__(self, r, name, nodes, seed, sparse, weighted):
+    def __init__(self, r, name, nodes, seed, sparse, weighted, values=(1.0,)):
         draw = random.Random(seed)
         self.folder, self.npz = r.path(name), r.path(name + ".npz")
         os.makedirs(self.folder)
@@ -83,7 +83,7 @@ class Data:
         if weighted:
             draw.shuffle(edges)  # data on edges has the order that edges come in
         features, classes = 11, 4
-        x = [draw.choice([0.0] * 9 + [1.0]) if sparse else draw.gauss(0, 1) for _ in range(nodes * features)]
+        x = [draw.choice([0.0] * 9 * len(values) + list(values)) if sparse else draw.gauss(0, 1) for _ in range(nodes * features)]
         x = list(struct.unpack(f"<{len(x)}f", struct.pack(f"<{len(x)}f", *x)))
         y = [draw.randrange(classes) for _ in range(nodes)]
         y[:classes] = range(classes)
@@ -102,6 +102,7 @@ class Data:
         if sparse:
             rows = [[c for c in range(features) if x[v * features + c]] for v in range(nodes)]
             arrays.update(self.csr("attr", rows, features))
+            arrays["attr_data"] = ("f", (sum(map(len, rows)),), [v for v in x if v])
             arrays.update(self.csr("adj", [[b for a, b in sorted(both) if a == v] for v in range(nodes)], nodes))
         else:
             arrays.update({"x": ("f", (nodes, features), x), "y": arrays.pop("labels"),
@@ -452,7 +453,8 @@ def main():
     net, looks = r.write("net.gnn", GCN), r.write("looks.gnn", GAT)
     dense = [Data(r, f"dense{n}", n, n, False, True) for n in (60, 97)]
     plain = [Data(r, f"plain{n}", n, n, False, False) for n in (50, 83)]
-    sparse = [Data(r, f"sparse{n}", n, n, True, False) for n in (70, 110)]
+    # What is compiled for features that are ones must not count on it (above 0 all of this format become that).
+    sparse = [Data(r, "sparse70", 70, 70, True, False), Data(r, "sparse110", 110, 110, True, False, (1.0, -0.5, -2.0))]
     check_results(r, "looks", looks, *plain)
     check_results(r, "words", r.write("words.gnn", WORDS), *sparse, mask=False, mode="reduce-overhead")
     check_results(r, "net", net, *dense, weighted=True)

@@ -101,6 +101,37 @@ static const form forms[] = {
      "  %37 = scatter %1, %25 {end = 0, red = 0}\n  %38 = gather %1, %37 {end = 0}\n  %39 = div %25, %38\n"
      "  output \"sent\" %39\n",
      "1e-16", false},
+    {"heads side by side", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = slice %25 {axis = 0, start = 0} : edge f32[1]\n  %38 = concat %37, %25 {axis = 0}\n"
+     "  %39 = slice %28 {axis = 0, start = 0} : node f32[1]\n  %40 = concat %39, %28 {axis = 0}\n"
+     "  %41 = gather %1, %40 {end = 1}\n  %42 = div %38, %41\n  %43 = scatter %1, %42 {end = 1, red = 0}\n"
+     "  output \"beside\" %43\n",
+     "1e-16", true},
+    {"heads side by side, in another order", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = slice %25 {axis = 0, start = 0} : edge f32[1]\n  %38 = concat %37, %25 {axis = 0}\n"
+     "  %39 = slice %28 {axis = 0, start = 0} : node f32[1]\n  %40 = concat %28, %39 {axis = 0}\n"
+     "  %41 = gather %1, %40 {end = 1}\n  %42 = div %38, %41\n  %43 = scatter %1, %42 {end = 1, red = 0}\n"
+     "  output \"beside\" %43\n",
+     "1e-16", false},
+    {"heads sliced in another order", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = slice %25 {axis = 0, start = 0} : edge f32[1]\n  %38 = concat %37, %25, %37 {axis = 0}\n"
+     "  %39 = slice %38 {axis = 0, start = 2} : edge f32[H]\n  %40 = slice %29 {axis = 0, start = 0} : edge f32[1]\n"
+     "  %41 = concat %40, %29, %40 {axis = 0}\n  %42 = slice %41 {axis = 0, start = 0} : edge f32[H]\n"
+     "  %43 = div %39, %42\n  %44 = scatter %1, %43 {end = 1, red = 0}\n  output \"sliced\" %44\n",
+     "1e-16", false},
+    {"squares of sums, of all rows", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = slice %28 {axis = 0, start = 0} : node f32[1]\n  %38 = matmul %37, %37 {ta = 1}\n"
+     "  output \"squares\" %38\n",
+     "1e-16", false},
+    {"a head by a matrix", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = slice %28 {axis = 0, start = 0} : node f32[1]\n  %38 = input \"m.any\" : f32[1, 3]\n"
+     "  %39 = matmul %37, %38\n  %40 = broadcast %37 : node f32[3]\n  %41 = div %39, %40\n"
+     "  output \"projected\" %41\n",
+     "1e-16", true},
+    {"heads by a matrix", LEAKY("0.2") "  %20 = max %14, %12\n",
+     "  %37 = input \"m.any\" : f32[H, 3]\n  %38 = matmul %28, %37\n  %39 = div %38, %38\n"
+     "  output \"projected\" %39\n",
+     "1e-16", false},
     {"a constant that hardly matters", LEAKY("0.2") "  %20 = max %14, %12\n", "", "1e-8", true},
 };
 enum { FORMS = sizeof forms / sizeof *forms, LONG = 33 };

@@ -262,8 +262,8 @@ static gir_value *evaluate(world *w, const gir_program *p)
     return v;
 }
 
-static void compare(world *w, const gir_program *p, const gir_value *want, const gir_program *q, const gir_value *got,
-                    const char *how)
+static void compare_to(world *w, const gir_program *p, const gir_value *want, const gir_program *q,
+                       const gir_value *got, double most, const char *how)
 {
     ck_assert_int_eq(p->outputs.n, q->outputs.n);
     for (uint32_t k = 0; k < p->outputs.n; k++) {
@@ -272,9 +272,15 @@ static void compare(world *w, const gir_program *p, const gir_value *want, const
         ck_assert_str_eq(p->outputs.p[k].name, q->outputs.p[k].name);
         for (int64_t i = 0; i < a->rows * a->cols; i++) size = fmax(size, fabs(a->v[i]));
         for (int64_t i = 0; i < a->rows * a->cols; i++)
-            ck_assert_msg(fabs(a->v[i] - b->v[i]) <= 1e-10 * (1 + size), "%s, %s: %s[%d] is %.17g, not %.17g",
+            ck_assert_msg(fabs(a->v[i] - b->v[i]) <= most * (1 + size), "%s, %s: %s[%d] is %.17g, not %.17g",
                           w->s->what, how, p->outputs.p[k].name, (int)i, b->v[i], a->v[i]);
     }
+}
+
+static void compare(world *w, const gir_program *p, const gir_value *want, const gir_program *q, const gir_value *got,
+                    const char *how)
+{
+    compare_to(w, p, want, q, got, 1e-10, how);
 }
 
 START_TEST(evaluated)
@@ -308,9 +314,105 @@ START_TEST(compiled)
 }
 END_TEST
 
+/* Attention that sums what its heads read before it is projected (aggregate_heads). */
+static const source attentions[] = {
+    {"gat", TWO("GATConv(3, heads = 2)"), false, false},
+    {"gat of three heads, dropout", TWO("GATConv(2, heads = 3, p = 0.4)"), false, false},
+    {"gat, heads' mean", TWO("GATConv(5, heads = 2, concat = false)"), false, false},
+    {"gat without loops", TWO("GATConv(3, heads = 2, loops = false)"), false, false},
+    {"gat, deep",
+     NET("M",
+         "  h = x\n  for i in 0..3 { h = elu(GATConv(3, heads = 2)(g, h)) }\n  out = Linear(C)\n  return out(h)\n"),
+     false, false},
+#define RATIO(more)                                                                                                    \
+    NET("M", "  a = Linear(6, bias = false)\n  s = Linear(2)\n  h = reshape(a(x), [2, 3])\n  q = exp(s(x))\n"          \
+             "  d = sum(u -> v in g: q[u])" more "\n  c = Linear(C)\n"                                                 \
+             "  return c(flatten(sum(u -> v in g: unsqueeze(q[u] / d[v], -1) * h[u])))\n")
+    {"divided by what is 0 without edges", RATIO(""), false, false},
+    {"divided by what is never 0", RATIO(" + 0.5"), false, false},
+};
+enum { ATTENTIONS = sizeof attentions / sizeof *attentions };
+
+/* Many more sources than rows, and few edges: it pays wherever it can be done. */
+static gn_pass_options few_rows(int levels)
+{
+    gn_pass_options o = {.limit = -1, .levels = levels, .verify = true};
+    o.facts.all = (gn_row_count){(int64_t)1 << 60, 1};
+    for (int k = 0; k < GN_MOST_LEVELS; k++) o.facts.level[k] = (gn_row_count){(int64_t)1 << 4 * k, 1};
+    return o;
+}
+
+static int count(const gir_program *p, gir_op op, int end)
+{
+    int n = 0;
+    for (gir_id v = 1; v < p->nodes.n; v++) n += gir_at(p, v)->op == op && (end < 0 || gir_at(p, v)->attr.i[0] == end);
+    return n;
+}
+
+/* With gradients; `again`: which the pass has put right. */
+static gir_program *by_heads(world *w, int levels, bool again)
+{
+    gn_pass_options o = few_rows(levels);
+    gir_program *p = w->loss, *q;
+    need(gn_pass_cse(&w->a, p, &p), w, "cse");
+    need(gn_run_restrict_rows(&w->a, p, &o, &p), w, "restrict_rows");
+    need(gn_pass_dce(&w->a, p, &p), w, "dce");
+    need(gn_run_aggregate_heads(&w->a, p, &o, &q), w, "aggregate_heads");
+    need(gir_verify(q), w, "aggregate_heads");
+    ck_assert_msg(count(q, GIR_SLICE, -1) > count(p, GIR_SLICE, -1), "%s: nothing is summed by head", w->s->what);
+    need(gn_pass_dce(&w->a, q, &q), w, "dce");
+    q = with_gradients(w, q);
+    if (!again) return q;
+    o.levels = 0;
+    need(gn_run_aggregate_heads(&w->a, q, &o, &p), w, "aggregate_heads, gradients");
+    need(gir_verify(p), w, "aggregate_heads, gradients");
+    return p;
+}
+
+START_TEST(heads)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        world w = {.s = &attentions[_i]};
+        gn_arena_init(&w.a);
+        w.loss = read_source(&w);
+        make_data(&w, seed);
+        gir_program *p = with_gradients(&w, w.loss);
+        gir_value *want = evaluate(&w, p);
+        for (int levels = 1; levels < 4; levels++) {
+            const char *how = gn_arena_printf(&w.a, "by head, seed %d, %d levels", (int)seed, levels);
+            gir_program *plain = by_heads(&w, levels, false), *right = by_heads(&w, levels, true), *whole;
+            gn_pass_options o = few_rows(0);
+            need(gn_passes_run(&w.a, plain, &o, NULL, &whole), &w, how);
+            compare(&w, p, want, plain, evaluate(&w, plain), how);
+            compare(&w, p, want, right, evaluate(&w, right), how);
+            compare_to(&w, p, want, whole, evaluate(&w, whole), 1e-7, how); /* node_exp has smaller constants in sums */
+        }
+        gn_arena_free(&w.a);
+    }
+}
+END_TEST
+
+START_TEST(heads_compiled)
+{
+    for (uint64_t seed = 2; seed < 5; seed++) {
+        world w = {.s = &attentions[_i]};
+        gn_arena_init(&w.a);
+        w.loss = read_source(&w);
+        make_data(&w, seed);
+        gir_program *q = by_heads(&w, (int)seed - 1, false);
+        unsigned modes = 1u << 0 | 1u << 3 | 1u << 6;
+        need(run_every_way(q, &w.env, modes, seed == 3 ? 1u << 3 : 1u << 0, NULL), &w,
+             gn_arena_printf(&w.a, "seed %d", (int)seed));
+        gn_arena_free(&w.a);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("restrict");
+    tcase_add_loop_test(t, heads, 0, ATTENTIONS);
+    tcase_add_loop_test(t, heads_compiled, 0, ATTENTIONS);
     tcase_add_loop_test(t, evaluated, 0, SOURCES);
     tcase_add_loop_test(t, compiled, 0, SOURCES);
     tcase_set_timeout(t, 900);

@@ -34,7 +34,7 @@ config.environment["NO_COLOR"] = "1"
 config.environment["GNNC_CACHE"] = "0"  # compile: a test of the cache says --cache-dir
 
 # NVRTC, where gnnc finds it: tests that compile for a GPU say REQUIRES: nvrtc.
-for name in ("GNNC_NVRTC", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"):
+for name in ("GNNC_NVRTC", "GNNC_NVJITLINK", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 doctor = subprocess.run([config.gnnc_exe, "doctor"], capture_output=True, text=True, env=config.environment)

@@ -18,11 +18,11 @@ MODES = ("default", "eager", "reduce-overhead")  # the last: programs in one ker
 SEARCHES = {"default": "max-autotune-no-cudagraphs", "reduce-overhead": "max-autotune"}
 ARCHS = ("sm_80", "sm_90")
 # Wide features are other kernels than the narrow ones of the built-in graph, with the tiles that large graphs have; and rows of
-# many edges are split.
+# many edges are split, and what their parts come to is added in groups.
 DATA = {
     "": None,
     "wide": "synthetic:nodes=300,edges=1500,features=96,classes=10",
-    "hubs": "synthetic:nodes=2000,edges=60000,features=24,classes=10,exponent=1.8",
+    "hubs": "synthetic:nodes=20000,edges=600000,features=24,classes=10,exponent=1.5",
 }
 TENSOR_CORES = ((MODES[0], "sm_80", "wide"), (MODES[0], "sm_90", ""))  # in every precision
 KERNEL = re.compile(r"^  (\S+) +(\d+) threads, +(\d+) an iteration, +(\d+) registers, +(\d+) bytes shared(.*)$", re.M)

@@ -89,6 +89,7 @@ static int calls(void *p, void **pp, void **qq, CUdeviceptr *a, size_t *n, int *
     e +=
         (int)cuMemGetInfo_v2(n, n) + (int)cuMemAlloc_v2(a, *n) + (int)cuMemFree_v2(*a) + (int)cuMemAllocHost_v2(pp, *n);
     e += (int)cuMemFreeHost(p) + (int)cuMemcpyHtoDAsync_v2(*a, p, *n, p) + (int)cuMemcpyDtoHAsync_v2(p, *a, *n, p);
+    e += (int)cuMemsetD8Async(*a, 0, *n, p);
     e += (int)cuMemcpyDtoDAsync_v2(*a, *a, *n, p) + (int)cuStreamCreate((CUstream *)(void *)pp, 0u);
     e += (int)cuStreamDestroy_v2(p) + (int)cuStreamSynchronize(p);
     e += (int)cuStreamBeginCapture_v2(p, (CUstreamCaptureMode)0) + (int)cuStreamEndCapture(p, (CUgraph *)(void *)pp);

@@ -214,7 +214,7 @@ static bool is_cubin(const void *image)
 
 API(cuModuleLoadData, void **module, const void *image)
 {
-    static const fake_image idle = {"fakegpu", NULL, find_any, no_arguments, do_nothing};
+    static const fake_image idle = {"fakegpu", NULL, find_any, no_arguments, do_nothing, NULL};
     ENTER();
     IN_CONTEXT();
     NOT_WHILE_RECORDING();

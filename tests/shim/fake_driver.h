@@ -15,6 +15,8 @@ typedef void fake_cooperates_fn(int does); /* whether devices launch blocks that
 typedef void fake_costs_fn(double launch_ms,
                            double call_ms); /* that events tell of work; 0: a millisecond, whatever it is */
 
+typedef long fake_filled_fn(void); /* bytes that were filled on the device, so far */
+
 /* For other libraries over the same memory (fake_cublaslt.c): puts `call` of n words on a stream; is a context current,
  * does memory lie within an allocation; notes a misuse. */
 typedef int fake_call_fn(void *stream, int (*call)(const void *values), const void *values, int n);
@@ -27,9 +29,10 @@ typedef struct fake_image {
     char magic[8]; /* "fakegpu" */
     void *code;
     int (*find)(void *code, const char *name); /* the kernel's number; -1: there is none */
-    int (*arguments)(void *code, int kernel);
+    int (*arguments)(void *code, int kernel);  /* words of 8 bytes, each an argument; -n: one of n words */
     int (*launch)(void *code, int kernel, unsigned blocks, unsigned threads, int together,
                   const unsigned long long *value); /* a CUresult; together: a cooperative launch */
+    double (*cost)(void *code, int kernel); /* milliseconds that events tell of a launch; NULL, 0: as of others */
 } fake_image;
 
 #endif

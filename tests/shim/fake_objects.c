@@ -120,6 +120,9 @@ EXPORT void fake_costs(double launch_ms, double call_ms)
     fake.cost[CALL] = call_ms;
 }
 
+EXPORT long fake_filled(void);
+EXPORT long fake_filled(void) { return fake.filled; }
+
 /* For other libraries ----------------------------------------------------------------------------------------------- */
 
 EXPORT int fake_current(void);

@@ -66,6 +66,7 @@ typedef struct fake_state {
     size_t total, used;            /* bytes of a device */
     int cooperative;               /* its blocks can wait for each other */
     double clock, cost[3];         /* milliseconds of all work so far; of a node of each kind */
+    long filled;                   /* bytes */
 } fake_state;
 extern fake_state fake;
 

@@ -15,7 +15,8 @@ static int find(void *code, const char *name)
 static int arguments(void *code, int k)
 {
     const fake_module *m = code;
-    return m->n_buffers[k] + m->n_syms[k] + m->whole;
+    int n = m->n_buffers[k] + m->n_syms[k];
+    return m->whole ? -(n + 1) : n;
 }
 
 static int says(gn_status *s)
@@ -26,6 +27,13 @@ static int says(gn_status *s)
     return GN_CUDA_ILLEGAL_ADDRESS;
 }
 
+static double cost(void *code, int k)
+{
+    const fake_module *m = code;
+    (void)k;
+    return m->cost_ms;
+}
+
 static int launch(void *code, int k, unsigned blocks, unsigned threads, int together, const unsigned long long *value)
 {
     fake_module *m = code;
@@ -33,6 +41,7 @@ static int launch(void *code, int k, unsigned blocks, unsigned threads, int toge
     int64_t sym[GN_CUDA_MOST_ARGUMENTS];
     const gn_cuda_geometry *g = cuda_host_geometry(m->host, k);
     if ((int)threads != g->threads || (together != 0) != m->whole) return 1;
+    if (m->result || m->idle >> k & 1) return m->result;
     for (int b = 0; b < m->n_buffers[k]; b++) buffer[b] = (void *)(uintptr_t)value[b];
     for (int s = 0; s < m->n_syms[k]; s++) sym[s] = (int64_t)value[m->n_buffers[k] + s];
     uint32_t *gate = m->whole ? (uint32_t *)(uintptr_t)value[m->n_buffers[k] + m->n_syms[k]] : NULL;
@@ -50,7 +59,7 @@ static fake_module *module_new(int n, const kir_kernel *const *kernels)
         m->n_buffers[k] = (int)kernels[k]->buffers.n;
         m->n_syms[k] = (int)kernels[k]->syms.n;
     }
-    m->image = (fake_image){"fakegpu", m, find, arguments, launch};
+    m->image = (fake_image){"fakegpu", m, find, arguments, launch, cost};
     return m;
 }
 
@@ -89,7 +98,7 @@ static fake_module *module_of_whole(const gn_cuda_whole *w)
     m->n_syms = calloc(1, sizeof *m->n_syms);
     m->n_buffers[0] = w->n_buffers;
     m->n_syms[0] = w->n_values + w->n;
-    m->image = (fake_image){"fakegpu", m, find, arguments, launch};
+    m->image = (fake_image){"fakegpu", m, find, arguments, launch, cost};
     return m;
 }
 
@@ -107,6 +116,49 @@ static gn_status *make_whole(void *ctx, const gn_cuda_whole *w, int arch, gn_cod
     return s;
 }
 
+/* A piece is its text: they are compiled when they are linked. */
+static gn_status *make_piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int piece, int arch,
+                             gn_code_object *out)
+{
+    gn_arena a;
+    gn_arena_init(&a);
+    gn_buf text = {.arena = &a};
+    gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, w->n + 1);
+    gn_status *s = gn_cuda_piece_source(w, d, piece, &text, g);
+    (void)ctx, (void)arch;
+    if (!s) *out = (gn_code_object){(unsigned char *)strdup(text.p), text.n};
+    gn_arena_free(&a);
+    return s;
+}
+
+static gn_status *can_link(void *ctx)
+{
+    (void)ctx;
+    return NULL;
+}
+
+static gn_status *link_pieces(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces, int arch,
+                              gn_code_object *out)
+{
+    fake_target *t = ctx;
+    gn_arena a;
+    gn_arena_init(&a);
+    gn_buf text = {.arena = &a}, kernel = {.arena = &a};
+    gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, w->n + 1);
+    for (int k = 0; k < n; k++)
+        gn_buf_printf(&text, "%s%.*s", k ? (char[]){CUDA_HOST_PIECE, 0} : "", (int)pieces[k].n,
+                      (const char *)pieces[k].bytes);
+    gn_status *s = gn_cuda_whole_source(w, &kernel, g);
+    fake_module *m = t->n_modules < FAKE_MODULES ? module_of_whole(w) : NULL;
+    if (!s && !m) s = GN_ERROR(GN_ERR_INTERNAL, "too many modules");
+    if (m) t->module[t->n_modules++] = m;
+    if (!s) s = cuda_host_whole_text(w, text.p, g, &m->host);
+    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL, out);
+    t->linked += !s;
+    gn_arena_free(&a);
+    return s;
+}
+
 void *fake_symbol(const fake_target *t, const char *name) { return dlsym(t->target->driver->library, name); }
 
 void fake_target_begin(fake_target *t)
@@ -118,7 +170,7 @@ void fake_target_begin(fake_target *t)
 void fake_target_equip(fake_target *t, gn_target *target)
 {
     t->target = target;
-    target->maker = (gn_cuda_maker){make, make_whole, t};
+    target->maker = (gn_cuda_maker){make, make_whole, make_piece, can_link, link_pieces, t};
 }
 
 gn_status *fake_target_open(fake_target *t)

@@ -17,13 +17,17 @@ typedef struct fake_module {
     int n;
     bool whole; /* a program in one kernel, of n_syms[0] integers */
     int *n_buffers, *n_syms;
-    uint64_t runs; /* of a whole: each in another order */
+    uint64_t runs;  /* of a whole: each in another order */
+    double cost_ms; /* of a launch, by the driver's events; 0: as fake_costs says */
+    uint64_t idle;  /* launches of these kernels, by bits, compute nothing */
+    int result;     /* that its launches give instead of running; 0: they run */
 } fake_module;
 
 typedef struct fake_target {
     gn_target *target;
     fake_module *module[FAKE_MODULES];
     int n_modules;
+    int linked; /* programs that were compiled in pieces */
     pthread_mutex_t lock;
 } fake_target;
 

@@ -8,9 +8,16 @@
 
 /* Streams ----------------------------------------------------------------------------------------------------------- */
 
+static double cost_of(const fake_node *w)
+{
+    const fake_image *m = w->what == LAUNCH ? &w->function->image : NULL;
+    double own = m && m->cost ? m->cost(m->code, w->function->kernel) : 0;
+    return own > 0 ? own : fake.cost[w->what];
+}
+
 static int run(const fake_node *w)
 {
-    fake.clock += fake.cost[w->what];
+    fake.clock += cost_of(w);
     if (w->what == COPY) {
         memcpy(w->to, w->from, w->bytes);
     } else if (w->what == CALL) {
@@ -72,6 +79,21 @@ API(cuMemcpyDtoDAsync_v2, uint64_t to, uint64_t from, size_t n, void *stream)
     ENTER();
     IN_CONTEXT();
     return copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n, stream, true, true);
+}
+
+API(cuMemsetD8Async, uint64_t to, unsigned char value, size_t n, void *stream)
+{
+    ENTER();
+    IN_CONTEXT();
+    NOT_WHILE_RECORDING();
+    if (!fake_find(stream, STREAM, "work on a stream that is none")) return INVALID_HANDLE;
+    if (!fake_lies_within((void *)(uintptr_t)to, n)) {
+        fake_note("memory filled outside of what is allocated");
+        return INVALID_VALUE;
+    }
+    memset((void *)(uintptr_t)to, value, n);
+    fake.filled += (long)n;
+    return OK;
 }
 
 API(cuStreamCreate, void **stream, unsigned flags)
@@ -168,8 +190,11 @@ static int launch_node(void *function, const unsigned *grid, const unsigned *blo
         return INVALID_VALUE;
     *w = (fake_node){.what = LAUNCH, .function = f, .blocks = grid[0], .threads = block[0]};
     w->n = f->image.arguments(f->image.code, f->kernel);
-    if (w->n < 0 || w->n > (int)(sizeof w->value / sizeof *w->value)) return INVALID_VALUE;
-    for (int k = 0; k < w->n; k++) memcpy(&w->value[k], arguments[k], sizeof w->value[k]);
+    bool one = w->n < 0;
+    if (one) w->n = -w->n;
+    if (w->n > (int)(sizeof w->value / sizeof *w->value)) return INVALID_VALUE;
+    for (int k = 0; k < w->n; k++)
+        memcpy(&w->value[k], one ? (unsigned long long *)arguments[0] + k : arguments[k], sizeof w->value[k]);
     return OK;
 }
 

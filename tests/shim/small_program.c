@@ -35,7 +35,7 @@ static int find(void *code, const char *name)
 static int arguments(void *code, int kernel)
 {
     (void)code;
-    return kernel == 2 ? ARGUMENTS : 3;
+    return kernel == 2 ? -ARGUMENTS : 3;
 }
 
 static int launch(void *code, int kernel, unsigned blocks, unsigned threads, int together,
@@ -55,7 +55,7 @@ static int launch(void *code, int kernel, unsigned blocks, unsigned threads, int
     return 0;
 }
 
-static const fake_image image = {"fakegpu", NULL, find, arguments, launch};
+static const fake_image image = {"fakegpu", NULL, find, arguments, launch, NULL};
 
 static gn_sym syms[] = {{.name = "n", .kind = GN_SYM_ROWS, .graph = -1, .of = X}};
 #define ROWS {.coef = 1, .sym = 0}

@@ -24,7 +24,7 @@ static gn_session_options options(gn_arena *a, const char *name, gn_mode mode, g
 
 /* What a step is made of, of the last session that trained, and the copies on the device that it took; -1: a GPU. */
 static bool in_one_kernel;
-static int copies_of_step, copies_made;
+static int copies_of_step, copies_made, linked;
 
 static int count_copies(const gn_compiled *c)
 {
@@ -85,6 +85,7 @@ static trained with_precision(const char *name, gn_mode mode, gn_switches off, g
     (void)copies_since(&w);
     succeeds(train(&a, &o, &r));
     copies_made = copies_since(&w);
+    linked = t.linked;
     fake_target_close(&t);
     nothing_left(&w);
     gn_arena_free(&a);
@@ -122,7 +123,11 @@ START_TEST(trains)
     ck_assert_mem_eq(&plain, &recorded, sizeof plain);
     trained whole = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, 0);
     ck_assert(in_one_kernel);
+    ck_assert_int_ge(linked, 1); /* its step was compiled in pieces, by the others' bits */
     ck_assert_mem_eq(&plain, &whole, sizeof plain);
+    trained undivided = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, (gn_switches)1 << GN_DO_QUICK_CODE);
+    ck_assert(in_one_kernel && linked == 0);
+    ck_assert_mem_eq(&plain, &undivided, sizeof plain);
 #if GNNC_HAVE_LLVM
     gn_arena a;
     trained here = {0};
@@ -135,6 +140,16 @@ START_TEST(trains)
     trained eager = on_device(samples[_i], GN_MODE_EAGER, 0);
     close_to(&plain, &eager, 1);
 #endif
+}
+END_TEST
+
+/* Exponentials of a softmax once a node, which a device's rules leave to each edge: other roundings, the same training. */
+START_TEST(exponentials_of_nodes)
+{
+    trained edges = on_device("gat", GN_MODE_DEFAULT, 0),
+            nodes = on_device("gat", GN_MODE_DEFAULT, (gn_switches)1 << GN_DO_EDGE_EXP);
+    ck_assert_mem_ne(&edges, &nodes, sizeof edges);
+    close_to(&nodes, &edges, 1);
 }
 END_TEST
 
@@ -427,6 +442,7 @@ int main(void)
     tcase_add_test(t, rebinding);
     tcase_add_test(t, explained);
     tcase_add_test(t, copies);
+    tcase_add_test(t, exponentials_of_nodes);
     tcase_add_test(t, losses_that_are_wanted);
     tcase_add_test(t, not_cooperative);
     tcase_add_loop_test(e, every_error, 0, 2);

@@ -77,7 +77,7 @@ static bool runs(cuda_host *h, const int64_t *turn, int64_t blocks, cuda_order o
     int64_t integers[2 + PHASES] = {ROWS, sizeof a};
     uint32_t gate = 0;
     bool right = true;
-    memcpy(integers + 2, turn, PHASES * sizeof *turn);
+    for (int k = 0; k < PHASES; k++) integers[2 + k] = (turn[k] & 3) | turn[k] / 4 % blocks * 4; /* a block there is */
     for (int k = 0; k < ROWS * 40; k++) x[k] = (float)k;
     for (int k = 0; k < 2 && right; k++) {
         memset(a, 0, sizeof a);
@@ -191,6 +191,35 @@ START_TEST(fault)
 }
 END_TEST
 
+/* Functions divided among programs, each in one of them, the kernel in the first: the same figures, whichever is where. */
+START_TEST(pieces)
+{
+    static const int of[][PHASES] = {{0, 1, 0, 0}, {1, 0, 1, 0}, {1, 1, 1, 0}, {2, 1, 0, 0}};
+    gn_cuda_phase p[PHASES];
+    gn_cuda_whole w = program(p);
+    gn_cuda_geometry g[1 + PHASES], whole[1 + PHASES];
+    gn_cuda_division d = {_i == 3 ? 3 : 2, of[_i]};
+    char wrong[200] = "";
+    gn_buf all = {.arena = &arena};
+    cuda_host *h;
+    (void)text_of(&w, whole);
+    for (int k = 0; k < d.n; k++) {
+        gn_buf one = {.arena = &arena};
+        succeeded(gn_cuda_piece_source(&w, &d, k, &one, g), "piece");
+        ck_assert_mem_eq(g, whole, sizeof g);
+        ck_assert((strstr(one.p, "gn_kernel_0(") != NULL) == (k == 0));
+        for (int i = 0; i < PHASES - 1; i++) {
+            const char *body = gn_arena_printf(&arena, "GN_PHASE gn_phase_%d(const int block", i);
+            ck_assert((strstr(one.p, body) != NULL) == (d.of[i] == k));
+        }
+        gn_buf_printf(&all, "%s%s", k ? (char[]){CUDA_HOST_PIECE, 0} : "", one.p);
+    }
+    succeeded(cuda_host_whole_text(&w, all.p, g, &h), all.p);
+    ck_assert_msg(right_tries(h, turns, BLOCKS, wrong, sizeof wrong) == TRIES, "%s\n%s", wrong, all.p);
+    cuda_host_free(h);
+}
+END_TEST
+
 /* Phases that differ in names alone share a function. */
 START_TEST(shared_code)
 {
@@ -200,7 +229,8 @@ START_TEST(shared_code)
     p[3] = (gn_cuda_phase){p[0].kernel, NULL, 0, a_c, n};
     const char *text = text_of(&w, g);
     ck_assert_ptr_null(strstr(text, "GN_PHASE gn_phase_3("));
-    ck_assert_ptr_nonnull(strstr(text, "gn_phase_0(gn_block_of(turn3), (float *)b4, (float *)b1, n0)"));
+    ck_assert_ptr_nonnull(strstr(text, "gn_begins(all.of[10], gate)) >= 0) gn_phase_0(block, (float *)all.of[4], "
+                                       "(float *)all.of[1], (gn_i64)all.of[5]); // turned"));
     ck_assert_int_eq(g[4].per_block, g[1].per_block);
     p[0].kernel = p[1].kernel; /* the second takes more shared memory then */
     p[1].kernel = p[3].kernel;
@@ -208,6 +238,44 @@ START_TEST(shared_code)
     (void)text_of(&w, g);
     ck_assert_int_lt(g[1].shared_bytes, g[2].shared_bytes);
     ck_assert_int_eq(g[0].shared_bytes, g[2].shared_bytes);
+}
+END_TEST
+
+/* Copies one after the other are a loop: each has its own arguments and its own turn, those behind a phase, too. */
+START_TEST(copies)
+{
+    static const int x_b[] = {1, 0}, b_c[] = {2, 1}, of_a[] = {1}, of_b[] = {2}, c_y[] = {4, 2};
+    gn_cuda_phase p[PHASES + 1];
+    gn_cuda_whole w = {PHASES, BUFFERS, 3, p};
+    gn_cuda_geometry g[1 + PHASES];
+    cuda_host *h;
+    p[0] = (gn_cuda_phase){NULL, NULL, 0, x_b, of_a};
+    p[1] = (gn_cuda_phase){NULL, NULL, 1, b_c, of_b};
+    p[2] = (gn_cuda_phase){verified(sum), NULL, 2, b_s, n};
+    p[3] = (gn_cuda_phase){NULL, NULL, 3, c_y, of_b};
+    succeeded(cuda_host_whole_text(&w, text_of(&w, g), g, &h), "copies");
+    for (int skipped = -1; skipped < PHASES; skipped++) {
+        void *buffers[] = {x, a, b, total, c};
+        int64_t integers[3 + PHASES] = {ROWS, sizeof a, 10 * sizeof(float)};
+        uint32_t gate = 0;
+        float all = 0;
+        for (int k = 0; k < PHASES; k++) integers[3 + k] = GN_CUDA_TURN(k != skipped, k > 0, k % BLOCKS);
+        for (int k = 0; k < ROWS * 40; k++) {
+            x[k] = (float)k;
+            a[k] = b[k] = c[k] = 0;
+        }
+        *total = 0;
+        succeeded(cuda_host_launch_whole(h, buffers, integers, &gate, BLOCKS, CUDA_DOWN, 0), "copies");
+        bool to_b = skipped != 0 && skipped != 1;
+        for (int k = 0; k < ROWS * 40; k++) {
+            ck_assert(a[k] == (skipped == 0 ? 0 : (float)k));
+            ck_assert(b[k] == (to_b && k < 10 ? (float)k : 0));
+            ck_assert(c[k] == (to_b && skipped != 3 && k < 10 ? (float)k : 0));
+            all += b[k];
+        }
+        ck_assert(*total == (skipped == 2 ? 0 : all));
+    }
+    cuda_host_free(h);
 }
 END_TEST
 
@@ -235,7 +303,9 @@ int main(void)
     TCase *t = tcase_create("whole");
     tcase_add_test(t, meetings);
     tcase_add_loop_test(t, fault, 0, sizeof faults / sizeof *faults);
+    tcase_add_loop_test(t, pieces, 0, 4);
     tcase_add_test(t, shared_code);
+    tcase_add_test(t, copies);
     tcase_add_test(t, refused_programs);
     return run_tests(t, "cuda_whole");
 }

@@ -73,7 +73,7 @@ static gn_status *run_compiler(const char *folder)
 #endif
     snprintf(command, sizeof command,
              "%s -std=gnu11 -O0 -w -fPIC -shared -ffp-contract=off -fno-strict-aliasing %s -DGN_SHIM_KERNELS "
-             "-include '%s/tests/support/cuda_shim.h' -o %s/k.so %s/k.c -lm 2>&1",
+             "-include '%s/tests/support/cuda_shim.h' -fcommon -o %s/k.so %s/k*.c -lm 2>&1",
              cc && *cc ? cc : "cc", more, source ? source : ".", folder, folder);
     FILE *p = popen(command, "r");
     if (!p) GN_FAIL(GN_ERR_IO, "no C compiler: %s", command);
@@ -110,12 +110,22 @@ static gn_status *compile_text(cuda_host *h, const char *text, size_t n)
 {
     char folder[64] = "/tmp/gnnc-shim-XXXXXX", path[128];
     if (!mkdtemp(folder)) GN_FAIL(GN_ERR_IO, "no temporary folder");
-    snprintf(path, sizeof path, "%s/k.c", folder);
-    gn_status *s = write_file(path, text, n);
+    gn_status *s = NULL;
+    const char *end = text + n, *next;
+    int files = 0;
+    for (const char *at = text; at && !s; at = next, files++) {
+        next = memchr(at, CUDA_HOST_PIECE, (size_t)(end - at));
+        snprintf(path, sizeof path, "%s/k%d.c", folder, files);
+        s = write_file(path, at, (size_t)((next ? next : end) - at));
+        if (next) next++;
+    }
     if (!s) s = run_compiler(folder);
     if (!s) s = load(h, folder);
     bool keep = s && getenv("GNNC_KEEP");
-    if (!keep) unlink(path);
+    for (int k = 0; k < files && !keep; k++) {
+        snprintf(path, sizeof path, "%s/k%d.c", folder, k);
+        unlink(path);
+    }
     snprintf(path, sizeof path, "%s/k.so", folder);
     unlink(path);
     if (!keep) rmdir(folder);
@@ -305,11 +315,11 @@ const gn_cuda_geometry *cuda_host_geometry(const cuda_host *h, int k) { return &
 
 static void add_entry_of_whole(gn_buf *text, const gn_cuda_whole *w)
 {
-    int integers = w->n_values + w->n;
-    gn_buf_add(text, "void gn_call_0(void **a) { gn_kernel_0(");
-    for (int b = 0; b < w->n_buffers; b++) gn_buf_printf(text, "a[%d], ", b);
-    for (int k = 0; k < integers; k++) gn_buf_printf(text, "*(gn_i64 *)a[%d], ", w->n_buffers + k);
-    gn_buf_printf(text, "a[%d]); }\n", w->n_buffers + integers);
+    int gate = w->n_buffers + w->n_values + w->n;
+    gn_buf_printf(text,
+                  "void gn_call_0(void **a)\n{\n    gn_all all;\n    for (int k = 0; k <= %d; k++)\n"
+                  "        all.of[k] = k < %d || k == %d ? (gn_u64)a[k] : *(gn_u64 *)a[k];\n    gn_kernel_0(all);\n}\n",
+                  gate, w->n_buffers, gate);
 }
 
 gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const gn_cuda_geometry *geometry,
@@ -319,8 +329,10 @@ gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const 
     cuda_host *h = *out = host_new(1, &(const kir_kernel *){&(const kir_kernel){0}});
     gn_arena_init(&a);
     gn_buf all = {.arena = &a};
-    gn_buf_add(&all, text);
+    const char *others = strchr(text, CUDA_HOST_PIECE); /* the kernel is in the first piece */
+    gn_buf_addn(&all, text, others ? (size_t)(others - text) : strlen(text));
     add_entry_of_whole(&all, w);
+    if (others) gn_buf_add(&all, others);
     h->kernel[0] = (built){*geometry, 0};
     h->n_buffers[0] = w->n_buffers;
     h->n_syms[0] = w->n_values + w->n;

@@ -38,6 +38,8 @@ gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const siz
 gn_status *cuda_host_whole(const gn_cuda_whole *w, gn_cuda_geometry *geometry, cuda_host **out);
 gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const gn_cuda_geometry *geometry,
                                 cuda_host **out);
+/* Between the pieces of a text that is several programs, which are compiled apart and linked. */
+#define CUDA_HOST_PIECE '\f'
 gn_status *cuda_host_launch_whole(cuda_host *h, void *const *buffers, const int64_t *integers, uint32_t *gate,
                                   int64_t blocks, cuda_order order, uint64_t seed);
 

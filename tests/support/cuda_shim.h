@@ -88,8 +88,12 @@ static inline __attribute__((unused)) double __longlong_as_double(long long i)
 #define GN_BARRIER(threads) gn_shim->meet(threads, GN_SHIM_PART)
 
 /* Programs in one kernel. */
-#define GN_PHASE static void
+#define GN_LINKED
+#define GN_CALLED static __attribute__((unused))
+#define GN_TABLE static __attribute__((unused)) const unsigned short
+#define GN_OF_GRID const
 #define GN_SHARED_OF_ALL(bytes) enum { gn_shared_bytes = bytes }
+#define GN_SHARED_OF_OTHERS(bytes) GN_SHARED_OF_ALL(bytes)
 #define GN_SHARED_OF_PHASE unsigned char *const gn_shared = gn_shim->shared(gn_shared_bytes)
 #define GN_PEEK(p) (*(p))
 #define GN_IDLE() gn_shim->idle()

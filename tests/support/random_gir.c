@@ -113,6 +113,7 @@ range range_of(const gen *z, gir_id v)
     case GIR_GATHER:
     case GIR_TAKE:
     case GIR_SAMPLE: return in[1];
+    case GIR_ROW_VALUE: return hull(z->ranges.p[gir_in(z->p, gir_in(z->p, v, 0), 0)], (range){0, 0});
     case GIR_CARRY: return hull(in[2], in[3]);
     case GIR_MATMUL: {
         const gir_type *t = gir_type_of(z->p, gir_in(z->p, v, 0));
@@ -188,9 +189,10 @@ static gir_id any_pick(gen *z)
 static gir_space_id random_space(gen *z)
 {
     gir_space_id edge = gir_type_of(z->p, any_graph(z))->edge;
+    if (z->maker == GIR_FROM_ROWS && chance(z, 70)) return feature_space(z);
     switch (z->aim) {
     case GIR_FROM_ROWS: return chance(z, 90) ? feature_space(z) : 0;
-    case GIR_TO_ROWS: return z->maker == GIR_FROM_ROWS ? feature_space(z) : 0;
+    case GIR_TO_ROWS:
     case GIR_RNG_KEY:
     case GIR_RANDOM: return 0;
     case GIR_SCATTER: return edge;

@@ -17,6 +17,8 @@ typedef struct random_gir_options {
     bool backward; /* a loss over all results, its gradients, and updates of states */
     int max_nodes; /* of the data; 0: 40 */
     int hub;       /* so many edges more into the first node of a graph, and as many out of the last */
+    int n_degrees; /* not 0: graphs are of so many nodes with these numbers of edges, which come from all nodes in turn */
+    const int *degrees;
 } random_gir_options;
 
 gir_program *random_gir(gn_arena *a, uint64_t seed, const random_gir_options *opt); /* opt may be NULL */

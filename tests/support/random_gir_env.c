@@ -34,6 +34,16 @@ static gir_coo *random_graph(gen *z, int64_t n_src, int64_t n_dst)
     return gir_coo_new(z->a, n_src, n_dst, all, src, dst);
 }
 
+static gir_coo *graph_of_degrees(gen *z, int n, const int *degrees)
+{
+    int64_t all = 0, e = 0;
+    for (int v = 0; v < n; v++) all += degrees[v];
+    int64_t *src = GN_NEW_N(z->a, int64_t, all + 1), *dst = GN_NEW_N(z->a, int64_t, all + 1);
+    for (int v = 0; v < n; v++)
+        for (int k = 0; k < degrees[v]; k++, e++) src[e] = e % n, dst[e] = v;
+    return gir_coo_new(z->a, n, n, all, src, dst);
+}
+
 static double element(gen *z, const gir_type *t, const char *name)
 {
     double u = rnd(z, 1u << 20) / (double)(1u << 20);
@@ -45,17 +55,30 @@ static double element(gen *z, const gir_type *t, const char *name)
     return strstr(name, ".neg") ? -0.5 - 1.5 * u : 4 * u - 2;
 }
 
+/* Some matrices have rows of one value each, others of ones. */
+static void even_rows(gen *z, const gir_node *n, gir_value *x)
+{
+    bool ones = chance(z, 25) && !strstr(n->attr.name, ".neg");
+    for (int64_t r = 0; r < x->rows; r++) {
+        double value = ones;
+        for (double *at = x->v + r * x->cols; at < x->v + (r + 1) * x->cols; at++) {
+            if (*at != 0 && value == 0) value = *at;
+            if (*at != 0) *at = value;
+        }
+    }
+}
+
 gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed, const random_gir_options *opt)
 {
     gen z = {.a = a, .p = (gir_program *)p, .opt = opt, .state = seed * 0xA0761D6478BD642Fu + 7};
     gir_env env = {.arena = a, .bounds = true};
     env.name = GN_NEW_N(a, const char *, p->nodes.n);
     env.value = GN_NEW_N(a, gir_value, p->nodes.n);
-    int most = opt && opt->max_nodes ? opt->max_nodes : 40;
+    int most = opt && opt->max_nodes ? opt->max_nodes : 40, degrees = opt ? opt->n_degrees : 0;
     int64_t *rows = GN_NEW_N(a, int64_t, p->spaces.n);
     for (uint32_t s = 0; s < p->spaces.n; s++) {
         rows[s] = s == 0 ? 1 : p->spaces.p[s].size;
-        if (rows[s] < 0 && p->spaces.p[s].kind == GIR_NODE) rows[s] = node_count(&z, most);
+        if (rows[s] < 0 && p->spaces.p[s].kind == GIR_NODE) rows[s] = degrees ? degrees : node_count(&z, most);
     }
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
@@ -63,7 +86,8 @@ gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed, const r
         gir_value *x = &env.value[env.n];
         env.name[env.n++] = n->attr.name;
         if (n->op == GIR_GRAPH) {
-            x->graph = random_graph(&z, rows[n->type.src], rows[n->type.dst]);
+            x->graph = degrees ? graph_of_degrees(&z, degrees, opt->degrees)
+                               : random_graph(&z, rows[n->type.src], rows[n->type.dst]);
             rows[n->type.edge] = x->graph->n_edge;
             continue;
         }
@@ -72,6 +96,8 @@ gir_env random_gir_env(gn_arena *a, const gir_program *p, uint64_t seed, const r
         x->v = GN_NEW_N(a, double, x->rows * x->cols);
         for (int64_t i = 0; i < x->rows * x->cols; i++)
             x->v[i] = gir_round((gn_elem)n->type.elem, element(&z, &n->type, n->attr.name));
+        if (n->op == GIR_INPUT && n->type.rank == 1 && kind_of(&n->type) == FLOATS && chance(&z, 25))
+            even_rows(&z, n, x);
     }
     return env;
 }

@@ -18,6 +18,7 @@ int result_kinds(gir_op op)
     case GIR_SIZE:
     case GIR_RNG_KEY: return INTS;
     case GIR_RANDOM:
+    case GIR_ROW_VALUE:
     case GIR_MATMUL: return FLOATS;
     case GIR_NOT:
     case GIR_AND:
@@ -73,6 +74,7 @@ int operand_kinds(gir_op op)
     case GIR_CARRY:
     case GIR_TAKE:
     case GIR_SAMPLE: return TENSORS | GRAPHS;
+    case GIR_ROW_VALUE: return GRAPHS;
     default: break;
     }
     switch (gir_ops[op].cls) {
@@ -98,6 +100,7 @@ static int result_spaces(gir_op op)
     case GIR_TO_ROWS: return FEATURES;
     case GIR_GATHER: return EDGES | DERIVED | NONZEROS;
     case GIR_SCATTER: return NODES | FEATURES;
+    case GIR_ROW_VALUE:
     case GIR_TAKE: return NODES;
     case GIR_CARRY: return DERIVED;
     case GIR_UNCARRY: return EDGES | DERIVED;
@@ -141,10 +144,11 @@ bool random_gir_pair(gir_op p, gir_op c)
         if (c == GIR_TAKE) return picked;
         if (c == GIR_GROW) return p != GIR_PATTERN && p != GIR_RESTRICT;
         if (c == GIR_SAMPLE) return p == GIR_PATTERN || p == GIR_RESTRICT;
+        if (c == GIR_ROW_VALUE) return p == GIR_PATTERN;
         return makes_loops ? p != GIR_PATTERN && !picked : c != GIR_REVERSE || !picked;
     }
     if (!(result_spaces(p) & operand_spaces(c))) return false;
-    bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_SAMPLE;
+    bool scalar = p == GIR_SIZE || p == GIR_RNG_KEY || p == GIR_SAMPLE || p == GIR_ROW_VALUE;
     if (scalar && needs_axis(c)) return false;
     bool has_axis = p == GIR_SLICE || p == GIR_PAD || p == GIR_CONCAT || p == GIR_FROM_ROWS;
     return !has_axis || (c != GIR_RNG_KEY && c != GIR_RANDOM);
@@ -516,6 +520,10 @@ gir_id make_op(gen *z, gir_op op, gir_id must)
     case GIR_UNCARRY: return make_carry(z, op, must);
     case GIR_SAMPLE: return make_sample(z, must);
     case GIR_PATTERN: return make_pattern(z, must);
+    case GIR_ROW_VALUE: {
+        gir_id g = must ? must : make_pattern(z, 0);
+        return g && gir_at(z->p, g)->op == GIR_PATTERN ? make(z, op, 1, &g, (gir_attr){0}, NULL) : 0;
+    }
     case GIR_SUBSET:
         if (must) return make(z, op, 1, &must, (gir_attr){0}, NULL);
         return make_subset(z, chance(z, 70) ? z->node : z->item);

@@ -28,6 +28,7 @@ const run_mode run_modes[RUN_ALL_MODES] = {
      .small = true},
     {.name = "CUDA, tensor cores, TF32", .cuda = true, .precision = GN_PRECISION_HIGH},
     {.name = "CUDA, tensor cores, BF16", .cuda = true, .precision = GN_PRECISION_MEDIUM},
+    {.name = "CUDA, schedules drawn at random, sparse", .cuda = true, .sparse = true, .drawn = true},
 };
 
 typedef struct variant {
@@ -131,6 +132,29 @@ static const char **input_names(gn_arena *a, const gir_program *p, bool matrices
     return name;
 }
 
+/* What is true of each of those matrices. */
+static const gn_nonzeros *nonzeros_of(run_case *c, int n, const char *const *name)
+{
+    gn_nonzeros *known = GN_NEW_N(c->arena, gn_nonzeros, (size_t)n + 1);
+    for (int k = 0; k < n; k++) {
+        int at = 0;
+        while (strcmp(c->env.name[at], name[k]) != 0) at++;
+        const gir_value *x = &c->env.value[at];
+        bool ones = true, even = true;
+        for (int64_t r = 0; r < x->rows; r++) {
+            double value = 0;
+            for (int64_t i = r * x->cols; i < (r + 1) * x->cols; i++) {
+                if (x->v[i] == 0) continue;
+                if (value == 0) value = x->v[i];
+                even = even && x->v[i] == value;
+                ones = ones && x->v[i] == 1;
+            }
+        }
+        known[k] = ones ? GN_NONZEROS_ONE : even ? GN_NONZEROS_BY_ROW : GN_NONZEROS_ANY;
+    }
+    return known;
+}
+
 /* A value for every field of every region: often at an end of the field's range or near, seldom far out. */
 static low_tuning draw_schedules(gn_arena *a, const gir_program *p, const fusion *f)
 {
@@ -151,13 +175,29 @@ static low_tuning draw_schedules(gn_arena *a, const gir_program *p, const fusion
     return (low_tuning){(int)all.n, all.p};
 }
 
+/* Parts of any number of edges, and their sums taken together by a few, so that small graphs have all levels of them. */
+static low_tuning draw_parts(gn_arena *a, const gir_program *p, const fusion *f)
+{
+    static const int64_t sums[] = {2, 3, 5, 32};
+    GN_VEC(low_choice) all = {0};
+    uint64_t at = p->nodes.n;
+    for (uint32_t r = 0; r < f->regions.n; r++) {
+        const char *key = low_region_key(f, &f->regions.p[r]);
+        uint32_t draw = gn_random_u32(5, 11, at++);
+        GN_PUSH(a, all, ((low_choice){key, LOW_FIELD_PART_EDGES, GN_PART_LEAST << draw % GN_PART_CLASSES}));
+        GN_PUSH(a, all, ((low_choice){key, LOW_FIELD_PART_SUMS, sums[draw / 16 % 4]}));
+    }
+    return (low_tuning){(int)all.n, all.p};
+}
+
 static gn_status *lower_stage(run_case *c, const variant *z, gn_compile_options *o, const gir_program *p,
                               gn_compiled **out)
 {
     gn_compile_options drawn = *o;
+    bool gpu = z->mode->cuda && !z->mode->cpu_loops;
     GN_TRY(gn_compile(c->arena, p, o, NULL, out));
-    if (!z->mode->drawn) return NULL;
-    low_tuning t = draw_schedules(c->arena, p, (*out)->f);
+    if (!z->mode->drawn && !gpu) return NULL;
+    low_tuning t = gpu ? draw_parts(c->arena, p, (*out)->f) : draw_schedules(c->arena, p, (*out)->f);
     drawn.tuning = &t;
     return gn_compile(c->arena, p, &drawn, NULL, out);
 }
@@ -202,7 +242,10 @@ static gn_status *lower_variant(run_case *c, variant *z)
     pass_check check = {.c = c};
     o.pass =
         (gn_pass_options){.limit = -1, .eager = z->mode->eager, .verify = true, .after = check_pass, .ctx = &check};
-    if (z->mode->sparse) o.pass.sparse = input_names(c->arena, c->p, true, &o.pass.n_sparse);
+    if (z->mode->sparse) {
+        o.pass.sparse = input_names(c->arena, c->p, true, &o.pass.n_sparse);
+        o.pass.nonzeros = nonzeros_of(c, o.pass.n_sparse, o.pass.sparse);
+    }
     if (z->mode->split) o.pass.fixed = input_names(c->arena, c->p, false, &o.pass.n_fixed);
     if (z->mode->some) o.pass.without = some_of(c->p);
     o.code =

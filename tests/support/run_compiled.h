@@ -37,7 +37,7 @@ typedef struct run_mode {
 } run_mode;
 
 /* Bits: the first RUN_MODE_COUNT are of the CPU, RUN_CUDA_MODES follow. */
-enum { RUN_MODE_COUNT = 8, RUN_CUDA_MODES = 6, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
+enum { RUN_MODE_COUNT = 8, RUN_CUDA_MODES = 7, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
 extern const run_mode run_modes[RUN_ALL_MODES];
 
 typedef struct run_tally {

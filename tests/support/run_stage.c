@@ -74,6 +74,15 @@ static gn_status *open_buffer(desk *d, uint32_t k)
     return NULL;
 }
 
+static gn_status *count_parts(desk *d, const low_sym *s, int64_t *out)
+{
+    gn_graph *g;
+    GN_TRY(run_world_graph(&d->world, s->graph, &g));
+    GN_TRY(gn_graph_require(g, 1u << s->array));
+    *out = gn_graph_part_groups(g, s->array, s->per);
+    return NULL;
+}
+
 static gn_status *open_desk(desk *d)
 {
     const lowered *low = d->code->low;
@@ -83,6 +92,7 @@ static gn_status *open_desk(desk *d)
     for (uint32_t k = 0; k < low->syms.n; k++) {
         const low_sym *s = &low->syms.p[k];
         d->sym[k] = s->per;
+        if (s->graph) GN_TRY(count_parts(d, s, &d->sym[k]));
         if (s->space == 0) continue;
         GN_TRY(run_world_rows(&d->world, s->space, &d->sym[k]));
         d->sym[k] = (d->sym[k] + s->per - 1) / s->per;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Any graph after any other, with one executable: as if it had been the first. */
 START_TEST(shapes)
@@ -271,104 +270,6 @@ START_TEST(edges)
 }
 END_TEST
 
-static double train(gnnc_run *r, world *w, int steps)
-{
-    double loss = 0;
-    bind_world(r, w, true);
-    for (int k = 0; k < steps; k++) ok(gnnc_run_step(r, &loss));
-    return loss;
-}
-
-static bool same_file(const char *one, const char *other)
-{
-    FILE *a = fopen(one, "rb"), *b = fopen(other, "rb");
-    int c, d;
-    do {
-        c = fgetc(a);
-        d = fgetc(b);
-    } while (c == d && c != EOF);
-    fclose(a);
-    fclose(b);
-    return c == d;
-}
-
-/* Training goes down; a run that was saved and loaded ends with the same bytes; so does one with more threads, and one
- * whose labels have 64 bits. */
-START_TEST(training)
-{
-    static const gnnc_define drops[] = {{"p", "0.5"}};
-    gnnc_compile_options o = {.train = true, .defines = drops, .n_defines = 1, .fixed = _i == 1, .sparse = _i == 2};
-    char one[] = "api-one.XXXXXX", two[] = "api-two.XXXXXX";
-    close(mkstemp(one));
-    close(mkstemp(two));
-    world w = make_world(9, 60, 300);
-    bench b = set_up(plain, o, 1), again = set_up(plain, o, 2);
-    double first = train(b.run, &w, 1), later = train(b.run, &w, 9);
-    ck_assert(later < first);
-    ok(gnnc_state_save(b.state, one));
-    train(b.run, &w, 10);
-    ok(gnnc_state_save(b.state, two));
-    ok(gnnc_state_load(again.state, one));
-    bind_world(again.run, &w, true);
-    int64_t *wide = calloc((size_t)w.n, sizeof *wide);
-    for (int v = 0; v < w.n; v++) wide[v] = w.y[v];
-    DLTensor y = tensor(wide, 1, w.rows, kDLInt, 64);
-    ok(gnnc_run_bind(again.run, "y", &y));
-    for (int k = 0; k < 10; k++) ok(gnnc_run_step(again.run, NULL));
-    ok(gnnc_state_save(again.state, one));
-    ck_assert(same_file(one, two));
-
-    float *s = infer(b.run, w.n), *t = infer(again.run, w.n);
-    ck_assert(memcmp(s, t, (size_t)w.n * C * sizeof *s) == 0);
-    free(s);
-    free(t);
-    ok(gnnc_state_save_weights(b.state, one));
-    refused(gnnc_state_load(again.state, one), GNNC_ERROR_DATA, "no saved state");
-    ok(gnnc_state_load_weights(again.state, one));
-    wide[3] = (int64_t)1 << 40;
-    refused(gnnc_run_bind(again.run, "y", &y), GNNC_ERROR_DATA, "element 3");
-    free(wide);
-    unlink(one);
-    unlink(two);
-    end_world(&w);
-    tear_down(&b);
-    tear_down(&again);
-}
-END_TEST
-
-START_TEST(weights)
-{
-    bench b = set_up(plain, (gnnc_compile_options){0}, 1);
-    gnnc_executable_info info = {.size = sizeof info};
-    int64_t numbers[16];
-    DLTensor view;
-    gnnc_executable_describe(b.exe, &info);
-    ck_assert(!strcmp(info.model, "M") && info.parameters > 3 && info.kernels > 0 && info.code_bytes > 0);
-    for (int k = 0; k < info.parameters; k++) {
-        const char *name;
-        ok(gnnc_state_weight(b.state, k, &name, &view, numbers));
-        ck_assert(strchr(name, '.') != NULL);
-    }
-    ok(gnnc_state_weight_named(b.state, "a.lin.weight", &view, numbers)); /* PyG's: [out, in] */
-    ck_assert(view.ndim == 2 && view.shape[0] == 4 && view.shape[1] == F);
-    /* Column 2 of x does not count when its weights are 0. */
-    for (int64_t k = 0; k < 4; k++) ((float *)view.data)[k * view.strides[0] + 2 * view.strides[1]] = 0;
-    world w = make_world(1, 20, 50);
-    bind_world(b.run, &w, false);
-    float *one = infer(b.run, w.n);
-    for (int v = 0; v < w.n; v++) w.x[v * F + 2] += 10;
-    float *two = infer(b.run, w.n);
-    ck_assert(memcmp(one, two, (size_t)w.n * C * sizeof *one) == 0);
-    refused(gnnc_state_weight_named(b.state, "a.lin.wieght", &view, numbers), GNNC_ERROR_USAGE,
-            "did you mean 'a.lin.weight'");
-    refused(gnnc_state_weight(b.state, info.parameters, NULL, &view, numbers), GNNC_ERROR_USAGE, "no parameter");
-    free(one);
-    free(two);
-    end_world(&w);
-    tear_down(&b);
-}
-END_TEST
-
 /* A CPU's products are exact whatever is asked for. */
 START_TEST(precision)
 {
@@ -590,8 +491,6 @@ int main(void)
         tcase_add_test(t, wide_indices);
         tcase_add_test(t, edges);
         tcase_add_loop_test(t, edges_of_derived_graphs, 0, 2);
-        tcase_add_loop_test(t, training, 0, 3);
-        tcase_add_test(t, weights);
         tcase_add_test(t, refusals);
         tcase_add_test(t, precision);
         tcase_add_test(t, threads);

@@ -37,7 +37,7 @@ static void hear_error(void *user, const gnnc_diagnostic *d)
 /* What was compiled once is found again, in memory and on disk, and computes the same. */
 START_TEST(cache)
 {
-    char dir[] = "api-cache.XXXXXX";
+    char dir[] = "/tmp/gnnc-api-cache-XXXXXX";
     ck_assert(mkdtemp(dir) != NULL);
     ear e = {0};
     gnnc_context_options all[] = {{.cache = GNNC_CACHE_MEMORY, .topics = "cache", .log = hear_log, .user = &e},
@@ -415,7 +415,7 @@ static gnnc_status *live(void *ctx)
 /* Every allocation fails in turn: a status that says so, and nothing is left behind. */
 START_TEST(memory)
 {
-    char dir[] = "api-memory.XXXXXX", model[64];
+    char dir[] = "/tmp/gnnc-api-memory-XXXXXX", model[64];
     ck_assert(mkdtemp(dir) != NULL);
     poor z = {.w = make_world(4, 25, 60)};
     z.context = (gnnc_context_options){

@@ -12,7 +12,7 @@ static char dir[32];
 
 static void enter(void)
 {
-    strcpy(dir, "api-tune.XXXXXX");
+    strcpy(dir, "/tmp/gnnc-api-tune-XXXXXX");
     ck_assert(mkdtemp(dir) != NULL);
 }
 

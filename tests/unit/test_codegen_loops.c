@@ -430,6 +430,8 @@ START_TEST(refusals)
     k = parsed("kernel @k (%o: f32[1] write) { store %o[0], 0.0 }");
     refused(gn_cpu_compile(&k, 1, &o, &image, NULL), GN_ERR_BACKEND, "pentium", "unknown cpu");
     ck_assert(gn_cpu_limits(NULL).lanes >= 4 && gn_cpu_limits("x86-64-v3").lanes == 8);
+    ck_assert(gn_cpu_limits("znver4").lanes == 16 && gn_cpu_limits("znver4").whole_lanes == 8);
+    ck_assert(gn_cpu_limits("x86-64-v4").whole_lanes == 16 && gn_cpu_limits("znver3").whole_lanes == 8);
     ck_assert(strlen(gn_cpu_name()) > 3);
 }
 END_TEST

@@ -57,6 +57,10 @@ START_TEST(edges_are_counted)
     ck_assert_double_eq(c.moved, 20 + 24 + 256 + 256);
     ck_assert_double_eq(c.buffer[2].read, 0); /* through an index that was read: gathered, not read */
     ck_assert_double_eq(c.buffer[3].written, 256);
+    ck_assert_double_eq(c.longest, 3);
+    ck_assert_double_eq(c.taken, 6);
+    static const double held[GN_COST_WARPS] = {6, 2 * (3 + 2), 4 * 3, 8 * 3, 16 * 3, 32 * 3};
+    for (int k = 0; k < GN_COST_WARPS; k++) ck_assert_double_eq(c.held[k], held[k]);
 }
 END_TEST
 

@@ -10,6 +10,11 @@ typedef struct tally { /* of what was made; one thread */
     int objects, kernels;
     uint32_t least, most; /* instructions of an object */
     uint32_t work[MOST];  /* of each */
+    int wholes, pieces, linked;
+    int in[MOST];         /* a phase's piece */
+    uint32_t of_piece[2]; /* its phases' instructions */
+    bool no_linker;       /* what is asked of it */
+    int piece_fails;      /* this one does; -1: none */
 } tally;
 
 static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
@@ -26,6 +31,49 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
     t->work[t->objects++] = work;
     t->kernels += n;
     return gn_cuda_object_pack(n, arch, 0, g, "code", 4, NULL, out);
+}
+
+static gn_status *whole(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out)
+{
+    tally *t = ctx;
+    gn_cuda_geometry g[MOST];
+    for (int k = 0; k <= w->n; k++) g[k] = (gn_cuda_geometry){.threads = 256, .group = 1, .per_block = 32};
+    t->wholes++;
+    return gn_cuda_object_pack(w->n + 1, arch, 0, g, "whole", 5, NULL, out);
+}
+
+static gn_status *piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_division *d, int which, int arch,
+                        gn_code_object *out)
+{
+    tally *t = ctx;
+    (void)arch;
+    ck_assert_int_eq(d->n, 2);
+    if (which == t->piece_fails) GN_FAIL(GN_ERR_BACKEND, "no piece %d", which);
+    for (int k = 0; k < w->n; k++) {
+        if (!w->phase[k].kernel || w->phase[k].same != k) continue;
+        t->in[k] = d->of[k];
+        if (d->of[k] == which) t->of_piece[which] += w->phase[k].kernel->insts.n;
+    }
+    t->pieces++;
+    *out = (gn_code_object){(unsigned char *)strdup(which ? "1" : "0"), 1};
+    return NULL;
+}
+
+static gn_status *links(void *ctx)
+{
+    const tally *t = ctx;
+    if (t->no_linker) GN_FAIL(GN_ERR_BACKEND, "no linker");
+    return NULL;
+}
+
+static gn_status *link_all(void *ctx, const gn_cuda_whole *w, int n, const gn_code_object *pieces, int arch,
+                           gn_code_object *out)
+{
+    tally *t = ctx;
+    for (int k = 0; k < n; k++) ck_assert_int_eq(*pieces[k].bytes, '0' + k); /* in order */
+    t->linked++;
+    t->wholes--;
+    return whole(ctx, w, arch, out);
 }
 
 /* Adds `n` numbers, and `step`: kernels of one length differ in it. */
@@ -65,8 +113,8 @@ static gn_cuda_objects compiled(int n, gn_compiled *const *programs, gn_cache *c
 {
     gn_cuda_objects out;
     gn_codegen_options o = {.threads = 1, .cache = cache};
-    gn_cuda_maker maker = {.make = make, .ctx = t};
-    *t = (tally){0};
+    gn_cuda_maker maker = {make, whole, piece, links, link_all, t};
+    *t = (tally){.piece_fails = -1};
     succeeded(gn_compile_cuda(&arena, n, programs, ARCH, &o, &maker, &out, r), "gn_compile_cuda");
     return out;
 }
@@ -230,6 +278,101 @@ START_TEST(quick)
 }
 END_TEST
 
+/* A program in one kernel, of n kernels that are launched twice, and a copy. */
+static gn_compiled *in_one_kernel(int n, const kir_kernel *const *kernels)
+{
+    gn_compiled *c = program(0, n, kernels);
+    gn_artifact *a = GN_NEW(&arena, gn_artifact);
+    gn_launch *l = GN_NEW_N(&arena, gn_launch, 2 * n + 1);
+    gn_cuda_phase *p = GN_NEW_N(&arena, gn_cuda_phase, 2 * n + 1);
+    gn_cuda_whole *w = GN_NEW(&arena, gn_cuda_whole);
+    static const int buffers[2];
+    for (int k = 0; k < 2 * n; k++) {
+        l[k] = (gn_launch){.kind = GN_LAUNCH_KERNEL, .kernel = k % n};
+        p[k] = (gn_cuda_phase){kernels[k % n], NULL, k % n, buffers, buffers};
+    }
+    l[2 * n] = (gn_launch){.kind = GN_LAUNCH_COPY};
+    p[2 * n] = (gn_cuda_phase){NULL, NULL, 2 * n, buffers, buffers};
+    *a = (gn_artifact){.name = "whole", .launches = l, .n_launches = 2 * n + 1};
+    *w = (gn_cuda_whole){.n = 2 * n + 1, .n_buffers = 1, .n_values = 1, .phase = p};
+    c->artifact = a;
+    c->whole = w;
+    c->quick = true;
+    return c;
+}
+
+/* Two pieces that take as long, the kernel's calls counted, with what the threads have besides; from the cache none. */
+START_TEST(pieces)
+{
+    enum { N = 24 };
+    const kir_kernel *k[N], *other[] = {sum("o", 800, 3)};
+    tally t;
+    gn_code_report r;
+    gn_cache *cache;
+    gn_cache_options none = {0};
+    succeeded(gn_cache_new(&none, &cache), "cache");
+    for (int i = 0; i < N; i++) k[i] = sum("k", 40 + 7 * i, 1);
+    gn_compiled *c = in_one_kernel(N, k), *both[] = {c, program(0, 1, other)};
+    both[1]->quick = true;
+    gn_cuda_objects o = compiled(1, &c, cache, &t, &r);
+    ck_assert(t.pieces == 2 && t.linked == 1 && t.wholes == 0 && !r.undivided);
+    ck_assert_int_eq(o.n_objects, 1);
+    ck_assert_int_eq(r.misses, N);
+    uint32_t calls = 14 * 2 * N, of_kernel = t.of_piece[0] + calls;
+    ck_assert_uint_gt(t.of_piece[0], 0);
+    ck_assert_uint_lt(of_kernel > t.of_piece[1] ? of_kernel - t.of_piece[1] : t.of_piece[1] - of_kernel, 220);
+    gn_cuda_objects_free(&o);
+    o = compiled(1, &c, cache, &t, &r);
+    ck_assert(t.pieces == 0 && t.linked == 0 && r.hits == N);
+    gn_cuda_objects_free(&o);
+    o = compiled(2, both, NULL, &t, &r); /* which one thread has already */
+    ck_assert(t.pieces == 2 && t.objects == 1);
+    uint32_t with = t.of_piece[0] + calls, without = t.of_piece[1];
+    ck_assert_uint_gt(with > without ? with - without : without - with, 500);
+    gn_cuda_objects_free(&o);
+    gn_cache_free(cache);
+}
+END_TEST
+
+/* As it is: where there is no linker, of all optimisations, where it is little. */
+START_TEST(undivided)
+{
+    enum { N = 24 };
+    const kir_kernel *k[N];
+    tally t = {.no_linker = true, .piece_fails = -1};
+    gn_code_report r;
+    gn_cuda_objects o;
+    gn_codegen_options opt = {.threads = 2};
+    gn_cuda_maker maker = {make, whole, piece, links, link_all, &t};
+    for (int i = 0; i < N; i++) k[i] = sum("k", 40 + 7 * i, 1);
+    gn_compiled *c = in_one_kernel(N, k);
+    succeeded(gn_compile_cuda(&arena, 1, &c, ARCH, &opt, &maker, &o, &r), "no linker");
+    ck_assert(t.wholes == 1 && t.pieces == 0 && r.undivided);
+    gn_cuda_objects_free(&o);
+    t.no_linker = false;
+    t.wholes = 0;
+    succeeded(gn_compile_cuda(&arena, 1, &c, 86, &opt, &maker, &o, &r), "sm_86");
+    ck_assert(t.wholes == 1 && t.pieces == 0 && !r.undivided);
+    gn_cuda_objects_free(&o);
+    c->quick = false;
+    o = compiled(1, &c, NULL, &t, &r);
+    ck_assert(t.wholes == 1 && t.pieces == 0 && !r.undivided);
+    gn_cuda_objects_free(&o);
+    c = in_one_kernel(3, k);
+    o = compiled(1, &c, NULL, &t, &r);
+    ck_assert(t.wholes == 1 && t.pieces == 0 && !r.undivided);
+    gn_cuda_objects_free(&o);
+    for (int fails = 0; fails < 2; fails++) { /* nothing of the other piece stays */
+        t = (tally){.piece_fails = fails};
+        c = in_one_kernel(N, k);
+        refused(gn_compile_cuda(&arena, 1, &c, ARCH, &opt, &maker, &o, &r), GN_ERR_BACKEND,
+                fails ? "no piece 1" : "no piece 0", "a piece");
+        ck_assert(t.linked == 0);
+        gn_cuda_objects_free(&o);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = arena_case("divide", 30);
@@ -240,5 +383,7 @@ int main(void)
     tcase_add_test(c, equal_ones);
     tcase_add_test(c, kept);
     tcase_add_test(c, quick);
+    tcase_add_test(c, pieces);
+    tcase_add_test(c, undivided);
     return run_tests(c, "CUDA objects, divided");
 }

@@ -61,6 +61,7 @@ static const char prelude[] = "program @t {\n"
 #define CASE_OR NONE
 #define CASE_RNG_KEY NONE
 #define CASE_RANDOM NONE
+#define CASE_ROW_VALUE NONE
 #define CASE_NEG {"neg %2"}
 #define CASE_ABS {"abs %2"}
 #define CASE_SIGN {"sign %2"}

@@ -155,6 +155,8 @@ START_TEST(odd_names)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         kir_kernel *k = kir_kernel_new(&arena, names[i]);
         k->comment = names[i];
+        k->lanes = (int)i;
+        k->threads = i % 2 ? 64 : 0;
         kir_cursor c = {0};
         int sym = kir_sym_add(k, names[i]);
         int b = kir_buffer_add(k, names[i], GN_I64, KIR_WRITE, (kir_size){.coef = 1, .sym = sym});
@@ -164,6 +166,9 @@ START_TEST(odd_names)
         ck_assert_str_eq(printed(again), once);
         ck_assert_str_eq(again->name, names[i]);
         ck_assert_str_eq(again->comment, names[i]);
+        ck_assert(again->lanes == k->lanes && again->threads == k->threads);
+        again = kir_clone(&arena, again, NULL);
+        ck_assert(again->lanes == k->lanes && again->threads == k->threads);
         ck_assert_str_eq(again->syms.p[0], names[i]);
         ck_assert_str_eq(again->buffers.p[0].name, names[i]);
     }

@@ -40,9 +40,6 @@ START_TEST(declined)
     r.sized = false;
     ck_assert(!says(c, r, "graphs may change"));
     r = usual;
-    r.tuned = true;
-    ck_assert(!says(c, r, "the mode asks for them"));
-    r = usual;
     r.off = (gn_switches)1 << GN_DO_QUICK_CODE;
     ck_assert(!says(c, r, "quick-code is switched off"));
 }

@@ -273,28 +273,59 @@ START_TEST(picks)
 END_TEST
 
 /* Rows of two parts and more: how many parts, of which rows, from either end. */
-START_TEST(parts)
+static void check_parts(int p, int by_source)
 {
-    enum { P = GN_PART_EDGES, N = 5, EDGES = 2 * P - 1 + 3 * P + 5 + 2 * P, ROOM = (EDGES + P - 1) / P };
-    static const int degree[N] = {2 * P - 1, 0, 3 * P + 5, 0, 2 * P};
-    static const int32_t ptr[N + 1] = {0, 0, 0, 3, 3, 5}, row[ROOM] = {2, 2, 2, 4, 4};
-    int64_t one[EDGES], other[EDGES];
+    enum { N = 5, MOST = 7 * GN_PART_MOST + 4 };
+    static const int32_t ptr[N + 1] = {0, 0, 0, 3, 3, 5}, row[] = {2, 2, 2, 4, 4};
+    int64_t one[MOST], other[MOST];
     int n = 0;
+    const int degree[N] = {2 * p - 1, 0, 3 * p + 5, 0, 2 * p};
     for (int v = 0; v < N; v++)
         for (int k = 0; k < degree[v]; k++, n++) one[n] = v, other[n] = k % N;
-    for (int by_source = 0; by_source < 2; by_source++) {
-        gn_graph_array first = by_source ? GN_GRAPH_CSC_PART_PTR : GN_GRAPH_PART_PTR;
-        gn_graph_array of = by_source ? GN_GRAPH_CSC_PART_ROW : GN_GRAPH_PART_ROW;
-        gn_graph *g;
-        const int64_t *src = by_source ? one : other, *dst = by_source ? other : one;
-        ok(gn_graph_from_coo(GN_I32, N, N, EDGES, GN_I64, src, dst, &g));
-        ok(gn_graph_require(g, 1u << of));
-        ck_assert_int_eq(gn_graph_array_count(g, first), N + 1);
-        ck_assert_int_eq(gn_graph_array_count(g, of), ROOM);
-        ck_assert_mem_eq(g->array[first], ptr, sizeof ptr);
-        ck_assert_mem_eq(g->array[of], row, sizeof row);
-        gn_graph_free(g);
-    }
+    gn_graph_array first = gn_part_array_of(p, by_source ? GN_CSC_PART_PTR : GN_PART_PTR);
+    gn_graph_array of = gn_part_array_of(p, by_source ? GN_CSC_PART_ROW : GN_PART_ROW);
+    ck_assert_int_eq(gn_part_array_edges(first), p);
+    ck_assert_int_eq(gn_part_array_edges(of), p);
+    gn_graph *g;
+    const int64_t *src = by_source ? one : other, *dst = by_source ? other : one;
+    ok(gn_graph_from_coo(GN_I32, N, N, n, GN_I64, src, dst, &g));
+    ck_assert_int_ge(gn_graph_array_count(g, of), 5); /* before it is made: at most */
+    int64_t before = gn_graph_bytes(g);
+    ok(gn_graph_require(g, 1u << of));
+    ck_assert_int_ge(gn_graph_bytes(g), before + (N + 1 + 5) * 4);
+    ck_assert_int_eq(gn_graph_array_count(g, first), N + 1);
+    ck_assert_int_eq(gn_graph_array_count(g, of), 5);
+    ck_assert_mem_eq(g->array[first], ptr, sizeof ptr);
+    ck_assert_mem_eq(g->array[of], row, sizeof row);
+    for (int k = GN_GRAPH_PARTS; k < GN_GRAPH_ARRAY_COUNT; k++)
+        ck_assert_int_eq(g->array[k] != NULL, k == (int)first || k == (int)of);
+    gn_graph_free(g);
+}
+
+START_TEST(parts)
+{
+    for (int p = GN_PART_LEAST; p <= GN_PART_MOST; p *= 2)
+        for (int by_source = 0; by_source < 2; by_source++) check_parts(p, by_source);
+}
+END_TEST
+
+/* Groups of parts: those of all rows one after another, where a row has two of them. */
+START_TEST(groups_of_parts)
+{
+    enum { P = GN_PART_LEAST, N = 3, EDGES = (5 + 6 + 2) * P };
+    static const int each[N] = {5, 6, 2};
+    int64_t src[EDGES], dst[EDGES];
+    int n = 0;
+    for (int v = 0; v < N; v++)
+        for (int k = 0; k < each[v] * P; k++, n++) src[n] = 0, dst[n] = v;
+    gn_graph_array ptr = gn_part_array_of(P, GN_PART_PTR);
+    gn_graph *g;
+    ok(gn_graph_from_coo(GN_I32, N, N, EDGES, GN_I64, src, dst, &g));
+    ok(gn_graph_require(g, 1u << ptr));
+    static const int64_t groups[] = {0, 13, 7, 5, 0, 0};
+    for (int k = 1; k < 6; k++) ck_assert_int_eq(gn_graph_part_groups(g, ptr, k), groups[k]);
+    ck_assert_int_eq(gn_graph_part_groups(g, ptr, INT64_MAX), 0);
+    gn_graph_free(g);
 }
 END_TEST
 
@@ -400,4 +431,5 @@ START_TEST(out_of_memory)
 END_TEST
 
 RUN_SUITE("runtime derive", small_graphs, random_graphs, large_graphs, the_last_dropped_loop_gives_its_value, chains,
-          picks, picks_of_patterns, parts, picks_that_do_not_fit, ends_must_be_one_space, out_of_memory)
+          picks, picks_of_patterns, parts, groups_of_parts, picks_that_do_not_fit, ends_must_be_one_space,
+          out_of_memory)

@@ -314,6 +314,9 @@ START_TEST(patterns)
     ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, val, &g));
     ok(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE)); /* with the arrays that it is made from */
     ck_assert_mem_eq(g->array[GN_GRAPH_CSC_VALUE], by_source, sizeof by_source);
+    static const float of_row[] = {1.5f, 0, -2};
+    ok(gn_graph_require(g, 1 << GN_GRAPH_ROW_VALUE));
+    ck_assert_mem_eq(g->array[GN_GRAPH_ROW_VALUE], of_row, sizeof of_row);
     gn_graph_free(g);
     ok(gn_graph_from_csr(GN_I32, 3, 4, ptr, col, NULL, &g));
     for (int e = 0; e < 4; e++) ck_assert(((float *)g->array[GN_GRAPH_VALUE])[e] == (e == 3 ? 2.0f : 1.0f));
@@ -391,6 +394,7 @@ START_TEST(arrays_that_cannot_be)
     ok(gn_graph_from_coo(GN_I32, 2, 2, 0, GN_I64, NULL, NULL, &g));
     refused(gn_graph_require(g, 1 << GN_GRAPH_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
     refused(gn_graph_require(g, 1 << GN_GRAPH_CSC_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
+    refused(gn_graph_require(g, 1 << GN_GRAPH_ROW_VALUE), GN_ERR_DATA, "not the pattern of a matrix");
     refused(gn_graph_require(g, 1 << GN_GRAPH_FROM), GN_ERR_DATA, "not derived");
     refused(gn_graph_require(g, 1 << GN_GRAPH_IMAGE), GN_ERR_DATA, "not derived");
     refused(gn_graph_require(g, 1 << GN_GRAPH_MATRIX_ROW), GN_ERR_DATA, "not the pattern of picked rows");
@@ -439,6 +443,7 @@ static gn_graph_facts slow_facts(const gn_graph *g, const edge_list *l)
             if (at(g, GN_GRAPH_COL, e) < at(g, GN_GRAPH_COL, e - 1)) f.sorted = false;
         if (end - begin > f.max_in_degree) f.max_in_degree = end - begin;
         f.isolated += end == begin;
+        if (end > begin) f.in_class[(int)floor(log2((double)(end - begin)))]++;
         for (int64_t u = 0; u < l->n_src; u++) {
             int64_t n = times(l, u, v);
             if (n > 1) f.unique = false;
@@ -450,6 +455,7 @@ static gn_graph_facts slow_facts(const gn_graph *g, const edge_list *l)
         int64_t out = 0;
         for (int64_t e = 0; e < l->n; e++) out += l->src[e] == u;
         if (out > f.max_out_degree) f.max_out_degree = out;
+        if (out) f.out_class[(int)floor(log2((double)out))]++;
     }
     f.symmetric = f.mutual && f.sorted;
     return f;
@@ -470,6 +476,8 @@ static void check_facts(const edge_list *l)
             ck_assert_int_eq(f.max_in_degree, want.max_in_degree);
             ck_assert_int_eq(f.max_out_degree, want.max_out_degree);
             ck_assert_int_eq(f.isolated, want.isolated);
+            ck_assert_mem_eq(f.in_class, want.in_class, sizeof f.in_class);
+            ck_assert_mem_eq(f.out_class, want.out_class, sizeof f.out_class);
         }
         if (f.symmetric) { /* what the word promises */
             ok(gn_graph_require(g, ALL_CSC));

@@ -286,6 +286,16 @@ START_TEST(malformed_artifacts)
         "balanced by array 0 of graph 2");
     BROKEN((art.checks = &check, art.n_checks = 1), "check 0 is of no size");
     BROKEN((art.syms = &bad, art.n_syms = 1), "symbol bad is a size of graph 7 of 2");
+    bad = (gn_sym){.name = "bad", .kind = GN_SYM_PARTS, .value = 1, .array = GN_GRAPH_COL};
+    BROKEN((art.syms = &bad, art.n_syms = 1), "symbol bad counts no parts");
+    bad.array = gn_part_array_of(GN_PART_MOST, GN_PART_ROW);
+    BROKEN((art.syms = &bad, art.n_syms = 1), "symbol bad counts no parts");
+    bad.array = gn_part_array_of(GN_PART_MOST, GN_CSC_PART_PTR);
+    bad.value = 0;
+    BROKEN((art.syms = &bad, art.n_syms = 1), "symbol bad counts no parts");
+    bad.value = 1;
+    bad.graph = 7;
+    BROKEN((art.syms = &bad, art.n_syms = 1), "symbol bad is a size of graph 7 of 2");
 }
 END_TEST
 

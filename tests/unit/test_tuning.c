@@ -77,6 +77,82 @@ START_TEST(fields_reach_loops)
 }
 END_TEST
 
+static gn_compiled *compile_there(low_field f, int64_t value)
+{
+    gn_limits limits = gn_cuda_limits();
+    low_choice c = {NULL, f, value};
+    low_tuning t = {1, &c};
+    gn_compiled *out;
+    gn_compile_options o = {.index = GN_I32, .tuning = &t, .limits = &limits, .pass = {.limit = -1, .verify = true}};
+    expect_ok(gn_compile(&arena, read_program(PROGRAM("x", "40")), &o, NULL, &out));
+    return out;
+}
+
+/* Of the first kernel of a region of that kind. */
+static gn_cuda_geometry launch_of(const gn_compiled *c, region_kind kind)
+{
+    gn_cuda_geometry g = {0};
+    for (uint32_t l = c->low->launches.n; l-- > 0;) {
+        const low_launch *x = &c->low->launches.p[l];
+        if (!x->kernel || x->region < 0 || c->f->regions.p[x->region].kind != kind) continue;
+        expect_ok(gn_cuda_launch_geometry(&arena, x->kernel, &g));
+    }
+    return g;
+}
+
+/* Lanes, threads and shared tiles of a device's kernels, and none of a CPU's. */
+START_TEST(fields_of_a_device)
+{
+    for (int lanes = 2; lanes <= 32; lanes *= 2)
+        ck_assert_int_eq(launch_of(compile_there(LOW_FIELD_LANES, lanes), RG_ROWS).group, lanes);
+    ck_assert_int_eq(launch_of(compile_there(LOW_FIELD_LANES, 31), RG_ROWS).group, 16);
+    ck_assert_int_eq(launch_of(compile_there(LOW_FIELD_LANES, 0), RG_ROWS).group,
+                     launch_of(compile_there(LOW_FIELD_LANES, 1), RG_ROWS).group); /* as the back end's rules say */
+    ck_assert_int_eq(launch_of(compile_there(LOW_FIELD_THREADS, 1024), RG_ROWS).threads, 1024);
+    ck_assert_int_eq(launch_of(compile_there(LOW_FIELD_THREADS, 100), RG_ROWS).threads, 64);
+    ck_assert_int_eq(launch_of(compile_there(LOW_FIELD_THREADS, 1), RG_ROWS).threads, 32);
+    const char *rows[] = {"step 16 block", "step 32 block", "step 64 block", "step 128 block"};
+    for (int k = 0; k < 4; k++) {
+        const gn_compiled *c = compile_there(LOW_FIELD_TILE_ROWS, 1 << k);
+        ck_assert_msg(strstr(kernels(c, RG_GEMM), rows[k]) != NULL, "%s is not in\n%s", rows[k], kernels(c, RG_GEMM));
+        ck_assert_int_eq(launch_of(c, RG_GEMM).threads, 256);
+    }
+    ck_assert_ptr_nonnull(strstr(kernels(compile_there(LOW_FIELD_BLOCK_DEPTH, 16), RG_GEMM), "step 16 serial"));
+    ck_assert_ptr_nonnull(strstr(kernels(compile_there(LOW_FIELD_BLOCK_DEPTH, 8), RG_GEMM), "step 8 serial"));
+    low_choice hints[] = {{NULL, LOW_FIELD_LANES, 8}, {NULL, LOW_FIELD_THREADS, 64}, {NULL, LOW_FIELD_BLOCK_DEPTH, 8}};
+    for (region_kind k = RG_ROWS; k <= RG_INNER; k++)
+        ck_assert_str_eq(kernels(compile(PROGRAM("x", "40"), &(low_tuning){3, hints}), k),
+                         kernels(compile(PROGRAM("x", "40"), NULL), k));
+}
+END_TEST
+
+/* Whatever is asked of tiles that lanes share, a block has room for them. */
+START_TEST(shared_tiles_fit)
+{
+    static const char *const text[] = {PROGRAM("x", "4"),  PROGRAM("x", "8"),  PROGRAM("x", "12"), PROGRAM("x", "24"),
+                                       PROGRAM("x", "40"), PROGRAM("x", "64"), PROGRAM("x", "200")};
+    gn_limits limits = gn_cuda_limits();
+    for (int w = 0; w < 7; w++)
+        for (int k = 0; k < 7 * 6; k++) {
+            low_choice c[] = {{NULL, LOW_FIELD_TILE_ROWS, 1 + k / 6 * 5}, {NULL, LOW_FIELD_BLOCK_DEPTH, 1 + k % 6 * 8}};
+            low_tuning t = {2, c};
+            gn_compiled *out;
+            gn_compile_options o = {.index = GN_I32, .tuning = &t, .limits = &limits, .pass = {.limit = -1}};
+            expect_ok(gn_compile(&arena, read_program(text[w]), &o, NULL, &out));
+            ck_assert_int_le(launch_of(out, RG_GEMM).shared_bytes, limits.shared_bytes);
+            ck_assert_int_le(launch_of(out, RG_INNER).shared_bytes, limits.shared_bytes);
+            low_options lo = {.limits = limits, .index = GN_I32, .tuning = &t};
+            const region *r = out->f->regions.p;
+            while (r->kind != RG_GEMM) r++;
+            low_schedule s = low_schedule_of(&lo, out->f, r);
+            int64_t lanes = s.block_rows / s.tile_rows * (s.block_cols / s.tile_cols);
+            if (!s.block_depth) continue;
+            ck_assert(lanes > 0 && s.block_rows * s.block_depth % lanes == 0); /* all bring as many */
+            ck_assert_int_eq(s.block_cols * s.block_depth % lanes, 0);
+        }
+}
+END_TEST
+
 /* Have all tiles of each kernel room on the stack of a CPU's worker? */
 static void can_be_made(const gn_compiled *c, const char *what, int64_t value)
 {
@@ -164,7 +240,8 @@ START_TEST(what_cannot_be_done)
 }
 END_TEST
 
-/* Where a block's lanes share tiles the numbers fit each other and stay; what is too small for that is not packed there. */
+/* Where a block's lanes share tiles the numbers fit each other, whatever is asked for; what is too small for that is not packed
+ * there. */
 START_TEST(blocks_of_lanes)
 {
     low_choice c[] = {
@@ -177,8 +254,8 @@ START_TEST(blocks_of_lanes)
         low_schedule rules = low_schedule_default(&o, z->f, r), s = low_schedule_of(&o, z->f, r);
         ck_assert_int_eq(rules.block_depth != 0, !narrow);
         ck_assert_int_eq(s.pack, LOW_PACK_NOT);
-        ck_assert_int_eq(s.block_rows, narrow ? 7 : rules.block_rows);
-        ck_assert_int_eq(s.tile_rows, narrow ? 3 : rules.tile_rows);
+        ck_assert_int_eq(s.block_rows, narrow ? 7 : 16 * s.tile_rows);
+        ck_assert_int_eq(s.tile_rows, narrow ? 3 : 2);
     }
 }
 END_TEST
@@ -205,13 +282,37 @@ START_TEST(terms_side_by_side)
         const char *cpu, *elem;
         int depth, cols, terms;
     } product[] = {
-        {"x86-64-v4", "f32", 64, 7, 2},    {"x86-64-v4", "f32", 64, 8, 2},  {"x86-64-v4", "f32", 16, 7, 2},
-        {"x86-64-v4", "f32", 64, 3, 4},    {"x86-64-v4", "f32", 64, 1, 16}, {"x86-64-v4", "f32", 64, 10, 4},
-        {"x86-64-v4", "f32", 256, 40, 2},  {"x86-64-v4", "f16", 64, 7, 2},  {"x86-64-v3", "f32", 64, 3, 2},
-        {"x86-64-v3", "f32", 64, 1, 8},    {"x86-64-v2", "f32", 64, 1, 4},  {"x86-64-v4", "f32", 64, 16, 1},
-        {"x86-64-v4", "f32", 64, 64, 1},   {"x86-64-v4", "f32", 64, 15, 1}, {"x86-64-v3", "f32", 64, 7, 1},
-        {"x86-64-v4", "f32", 1, 7, 1},     {"x86-64-v4", "f64", 64, 7, 1},  {"x86-64-v4", "f32", 256, 100, 1},
+        {"x86-64-v4", "f32", 64, 7, 2},
+        {"x86-64-v4", "f32", 64, 8, 2},
+        {"x86-64-v4", "f32", 16, 7, 2},
+        {"x86-64-v4", "f32", 64, 3, 4},
+        {"x86-64-v4", "f32", 64, 1, 16},
+        {"x86-64-v4", "f32", 64, 10, 4},
+        {"x86-64-v4", "f32", 256, 40, 2},
+        {"x86-64-v4", "f16", 64, 7, 2},
+        {"x86-64-v3", "f32", 64, 3, 2},
+        {"x86-64-v3", "f32", 64, 1, 8},
+        {"x86-64-v2", "f32", 64, 1, 4},
+        {"x86-64-v4", "f32", 64, 16, 1},
+        {"x86-64-v4", "f32", 64, 64, 1},
+        {"x86-64-v4", "f32", 64, 15, 1},
+        {"x86-64-v3", "f32", 64, 7, 1},
+        {"x86-64-v4", "f32", 1, 7, 1},
+        {"x86-64-v4", "f64", 64, 7, 1},
+        {"x86-64-v4", "f32", 256, 100, 1},
         {"x86-64-v4", "f32", 12000, 7, 1}, /* too much to pack */
+        /* registers taken in halves: eight lanes of sixteen that are idle cost nothing */
+        {"znver5", "f32", 64, 7, 2},
+        {"znver4", "f32", 64, 7, 1},
+        {"znver4", "f32", 16, 7, 1},
+        {"znver4", "f32", 256, 7, 1},
+        {"znver4", "f32", 16, 1, 1},
+        {"znver4", "f32", 64, 1, 16},
+        {"znver4", "f32", 16, 3, 1},
+        {"znver4", "f32", 64, 24, 2},
+        {"znver4", "f32", 256, 10, 8},
+        {"znver4", "f32", 16, 40, 1},
+        {"znver4", "f32", 256, 40, 2},
     };
     for (size_t k = 0; k < sizeof product / sizeof *product; k++) {
         low_options o = {.limits = gn_cpu_limits(product[k].cpu), .index = GN_I32};
@@ -342,6 +443,8 @@ int main(void)
     TCase *t = tcase_create("tuning");
     tcase_add_checked_fixture(t, arena_begin, arena_end);
     tcase_add_test(t, fields_reach_loops);
+    tcase_add_test(t, fields_of_a_device);
+    tcase_add_test(t, shared_tiles_fit);
     tcase_add_test(t, any_value_will_do);
     tcase_add_test(t, products_of_any_width);
     tcase_add_test(t, what_cannot_be_done);

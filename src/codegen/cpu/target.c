@@ -70,6 +70,9 @@ static char *relevant(const char *all)
     return out;
 }
 
+/* Zen 4 multiplies, loads and permutes 32 bytes at a time; names that several machines share say nothing. */
+static bool takes_halves(const char *cpu, int lanes) { return lanes == 16 && !strcmp(cpu, "znver4"); }
+
 static void find_host(void)
 {
     cg_target *t = &host.target;
@@ -82,6 +85,7 @@ static void find_host(void)
     t->fma = has(f, "+fma");
     t->f16c = has(f, "+f16c");
     t->lanes = t->masks ? 16 : has(f, "+avx2") && t->fma ? 8 : 4;
+    t->halves = takes_halves(t->cpu, t->lanes);
     snprintf(host.name, sizeof host.name, "%s %s", t->cpu, t->masks ? "+avx512" : t->lanes == 8 ? "+avx2" : "+sse4.2");
 #if !defined(__x86_64__)
     host.error = "the back end loads code for x86-64 only";
@@ -102,6 +106,7 @@ gn_status *cg_target_find(const char *cpu, cg_target *out)
         if (strcmp(cpu, named[i].name) != 0) continue;
         int lanes = named[i].lanes;
         *out = (cg_target){.lanes = lanes,
+                           .halves = takes_halves(cpu, lanes),
                            .fma = lanes > 4,
                            .masks = lanes == 16,
                            .f16c = lanes > 4,
@@ -149,6 +154,7 @@ gn_limits gn_cpu_limits(const char *cpu)
     long units = sysconf(_SC_NPROCESSORS_ONLN);
     return (gn_limits){
         .lanes = t.lanes,
+        .whole_lanes = t.halves ? t.lanes / 2 : t.lanes,
         .vector_registers = t.masks ? 32 : 16,
         .l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024),
         .l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1024 * 1024),

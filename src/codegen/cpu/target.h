@@ -10,6 +10,7 @@
 
 typedef struct cg_target {
     int lanes;                  /* f32 elements of a register */
+    bool halves;                /* a register is worked on half by half (Zen 4) */
     bool fma;                   /* fused multiply-add */
     bool masks;                 /* mask registers (AVX-512) */
     bool f16c;                  /* conversions of half precision */

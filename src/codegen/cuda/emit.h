@@ -14,6 +14,7 @@
 #define GN_CODEGEN_CUDA_EMIT_H
 
 #include "codegen/cuda.h"
+#include "codegen/cuda/nvrtc.h"
 #include "ir/kir_facts.h"
 
 enum {
@@ -98,8 +99,8 @@ typedef struct cu_source {
     int n;
     gn_status *(*write)(const void *of, gn_buf *text, gn_cuda_geometry *g);
 } cu_source;
-GN_NODISCARD gn_status *cu_object(const cu_source *s, int arch, bool quick, gn_code_object *out);
-GN_NODISCARD gn_status *cu_ptx(const cu_source *s, int arch, gn_buf *out);
+GN_NODISCARD gn_status *cu_object(const cu_source *s, int arch, gn_nvrtc_output what, gn_code_object *out);
+GN_NODISCARD gn_status *cu_ptx(const cu_source *s, int arch, bool quick, gn_buf *out);
 
 /* value.c */
 bool cu_is_int(const cu *c, kir_id v); /* an i64 that an int holds */

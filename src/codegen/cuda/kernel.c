@@ -179,11 +179,19 @@ static void write_begin(cu *c, const gn_cuda_geometry *g)
     cu_line(c, "(void)iteration;");
 }
 
+/* Of a block of groups: what the kernel asks for, in whole warps. */
+static int threads_of(const kir_kernel *k)
+{
+    int n = CU_WARP;
+    while (2 * n <= k->threads && n < CU_MAX_THREADS) n *= 2;
+    return k->threads ? n : CU_THREADS;
+}
+
 static gn_cuda_geometry geometry_of(const cu *c)
 {
     gn_cuda_geometry g = {.group = c->width, .per_block = 1, .threads = c->width};
     if (c->thread && c->width <= CU_WARP && !c->block) {
-        g.per_block = (c->phase ? c->phase : CU_THREADS) / c->width;
+        g.per_block = (c->phase ? c->phase : threads_of(c->k)) / c->width;
         while (g.per_block > 1 && g.per_block * c->shared > CU_SHARED) g.per_block /= 2;
         g.threads = (int)(g.per_block * c->width);
     }

@@ -78,9 +78,11 @@ static char *words_of(const gn_nvrtc *n, void *program)
     return text;
 }
 
+static bool is_ptx(gn_nvrtc_output what) { return what == GN_NVRTC_PTX || what == GN_NVRTC_QUICK_PTX; }
+
 static gn_status *take(const gn_nvrtc *n, void *program, gn_nvrtc_output what, unsigned char **bytes, size_t *size)
 {
-    bool ptx = what == GN_NVRTC_PTX;
+    bool ptx = is_ptx(what);
     int e = ptx ? n->GetPTXSize(program, size) : n->GetCUBINSize(program, size);
     if (e) GN_FAIL(GN_ERR_INTERNAL, "NVRTC %d.%d: %s", n->major, n->minor, n->error_string(e));
     *bytes = malloc(*size + 1);
@@ -96,12 +98,14 @@ static gn_status *compile(const gn_nvrtc *n, void *program, int arch, gn_nvrtc_o
                           size_t *size, char **log)
 {
     char target[48];
-    snprintf(target, sizeof target, "--gpu-architecture=%s_%d", what == GN_NVRTC_PTX ? "compute" : "sm", arch);
-    const char *options[10] = {target, "--fmad=false", "--std=c++17", "-w"};
+    snprintf(target, sizeof target, "--gpu-architecture=%s_%d", is_ptx(what) ? "compute" : "sm", arch);
+    bool quick = what != GN_NVRTC_CUBIN && what != GN_NVRTC_PTX;
+    const char *options[12] = {target, "--fmad=false", "--std=c++17", "-w"};
     int count = 4;
-    if (what != GN_NVRTC_PTX) options[count++] = "--ptxas-options=-v";
+    if (!is_ptx(what)) options[count++] = "--ptxas-options=-v";
     if (n->major >= 13) options[count++] = "--minimal"; /* leaves out what kernels do not use; 5 ms a program */
-    if (n->major >= 13 && what == GN_NVRTC_QUICK_CUBIN) {
+    if (what == GN_NVRTC_QUICK_PIECE) options[count++] = "--relocatable-device-code=true";
+    if (n->major >= 13 && quick) {
         options[count++] = "--Ofast-compile=min";
         options[count++] = "--define-macro=GN_QUICK"; /* prelude.cuh: less to compile */
     }

@@ -26,9 +26,11 @@ void gn_nvrtc_archs(const gn_nvrtc *n, gn_buf *out);
 
 typedef enum gn_nvrtc_output {
     GN_NVRTC_CUBIN,
-    GN_NVRTC_QUICK_CUBIN,
-    GN_NVRTC_PTX
-} gn_nvrtc_output; /* quick: less optimised */
+    GN_NVRTC_QUICK_CUBIN, /* less optimised */
+    GN_NVRTC_QUICK_PIECE, /* the same of relocatable code, to be linked */
+    GN_NVRTC_PTX,
+    GN_NVRTC_QUICK_PTX
+} gn_nvrtc_output;
 
 /* Compiles a program.  *bytes and *log are malloc'd: code, and what the compiler says (of a cubin the resources of each
  * kernel), which is there on failure too; either may be NULL.  GN_ERR_BACKEND: an architecture that this NVRTC does not know;

@@ -445,12 +445,24 @@ static int runtime_width(const cu *c)
     return (int)w;
 }
 
+/* The width that the kernel asks for, where it can have that: for rows that share blocks, and lanes over columns. */
+static bool choose_hint(cu *c, const shape *s)
+{
+    int width = 1, shared;
+    while (2 * width <= c->k->lanes && width < CU_WARP) width *= 2;
+    if (width < 2 || s->runtime || s->widest < 2 || !c->thread) return false;
+    for (int vec = s->fours ? 4 : 1; vec >= 1; vec -= 3)
+        if (try_width(c, width, vec, &shared)) return true;
+    return false;
+}
+
 /* Tiles in registers before tiles in shared memory, vectors of four before single elements, wide before narrow. */
 static const char *choose(cu *c)
 {
     shape s = shape_of(c);
     int best_width = 1, best_vec = 1, fewest = INT32_MAX, shared;
     int widths[4], n = 0;
+    if (choose_hint(c, &s)) return NULL;
     if (s.runtime) widths[n++] = runtime_width(c);
     if (s.runtime && widths[0] > CU_WARP) widths[n++] = CU_WARP;
     if (!s.runtime && s.widest > 1) widths[n++] = power_up(s.fours ? s.widest / 4 : s.widest);

@@ -1,6 +1,7 @@
 /* program: several kernels to one text, to PTX, or to an object: a cubin with what a launch needs. */
 #include "codegen/cuda.h"
 #include "codegen/cuda/emit.h"
+#include "codegen/cuda/nvjitlink.h"
 #include "codegen/cuda/nvrtc.h"
 
 #include <stdio.h>
@@ -44,6 +45,20 @@ struct gn_cuda_entry {
 
 static const char magic[8] = "GNCUDA2";
 
+/* What functions keep in memory of their own, all that the assembler speaks of. */
+static void add_frames(const char *log, struct gn_cuda_entry *e)
+{
+    for (const char *p = log; (p = strstr(p, " bytes stack frame")); p++) {
+        const char *line = p;
+        int stack = 0, stores = 0, loads = 0;
+        while (line > log && line[-1] != ' ') line--;
+        sscanf(line, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads);
+        e->stack += stack;
+        e->spill_stores += stores;
+        e->spill_loads += loads;
+    }
+}
+
 /* The figures behind "Compiling entry function 'gn_kernel_<k>'" in what the assembler says. */
 static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
 {
@@ -56,16 +71,8 @@ static void read_usage(const char *log, int k, struct gn_cuda_entry *e)
     char *part = malloc(n + 1);
     if (!part) return;
     memcpy(part, at, n);
-    part[n] = 0;
-    for (p = part; (p = strstr(p, " bytes stack frame")); p++) { /* its own, and of functions that it calls */
-        const char *line = p;
-        int stack = 0, stores = 0, loads = 0;
-        while (line > part && line[-1] != ' ') line--;
-        sscanf(line, "%d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &stack, &stores, &loads);
-        e->stack += stack;
-        e->spill_stores += stores;
-        e->spill_loads += loads;
-    }
+    part[n] = 0; /* of the kernel, and of functions that it calls */
+    add_frames(part, e);
     if ((p = strstr(part, "Used "))) sscanf(p, "Used %d registers", &e->registers);
     if ((p = strstr(part, " bytes smem"))) {
         while (p > part && p[-1] != ' ') p--;
@@ -138,6 +145,104 @@ void gn_cuda_view_kernel(const gn_cuda_view *v, int k, gn_cuda_geometry *g, gn_c
                          .shared_bytes = e.assembled_shared};
 }
 
+/* Pieces -------------------------------------------------------------------------------------------------------------- */
+
+/* An object's entries are as it was packed: of one that was, entry 0. */
+static struct gn_cuda_entry first_entry(const gn_code_object *o)
+{
+    struct gn_cuda_entry e;
+    memcpy(&e, o->bytes + sizeof(header), sizeof e);
+    return e;
+}
+
+static void set_first_entry(gn_code_object *o, const struct gn_cuda_entry *e)
+{
+    memcpy(o->bytes + sizeof(header), e, sizeof *e);
+}
+
+/* Of a piece its functions' frames alone are known: how many registers a kernel takes the linker says. */
+static void set_usage_of_piece(gn_code_object *piece, const char *log)
+{
+    struct gn_cuda_entry e = first_entry(piece);
+    e.registers = e.stack = e.spill_stores = e.spill_loads = 0;
+    add_frames(log ? log : "", &e);
+    set_first_entry(piece, &e);
+}
+
+/* "used 244 registers, used 2 barriers, 376 stack, ..." */
+static void read_linked(const char *log, struct gn_cuda_entry *e)
+{
+    const char *at = log ? strstr(log, "'gn_kernel_0'") : NULL, *used = at ? strstr(at, "used ") : NULL;
+    const char *stack = used ? strstr(used, " stack") : NULL;
+    if (used) sscanf(used, "used %d registers", &e->registers);
+    while (stack && stack > used && stack[-1] != ' ') stack--;
+    if (stack) sscanf(stack, "%d stack", &e->stack);
+}
+
+static gn_status *link_pieces(const gn_nvjitlink *linker, int n, const gn_cuda_view *v, const void *const *cubin,
+                              const size_t *bytes, const gn_code_object *first, gn_code_object *out)
+{
+    unsigned char *code;
+    size_t size, before = first->n - v[0].cubin_bytes;
+    char *log;
+    gn_status *s = gn_nvjitlink_link(linker, n, cubin, bytes, v[0].arch, &code, &size, &log);
+    if (!s) {
+        out->n = before + size;
+        out->bytes = malloc(out->n);
+        if (!out->bytes) s = GN_ERROR(GN_ERR_NOMEM, "no memory for %zu bytes of code", out->n);
+    }
+    if (!s) {
+        header h;
+        memcpy(&h, first->bytes, sizeof h);
+        h.cubin_bytes = (int64_t)size;
+        memcpy(out->bytes, first->bytes, before);
+        memcpy(out->bytes, &h, sizeof h);
+        memcpy(out->bytes + before, code, size);
+        struct gn_cuda_entry e = first_entry(out);
+        for (int k = 1; k < n; k++) {
+            gn_cuda_geometry g;
+            gn_cuda_usage u;
+            gn_cuda_view_kernel(&v[k], 0, &g, &u);
+            e.spill_stores += u.spill_stores;
+            e.spill_loads += u.spill_loads;
+        }
+        read_linked(log, &e);
+        e.assembled_shared = (int32_t)e.shared_bytes;
+        set_first_entry(out, &e);
+    }
+    free(code);
+    free(log);
+    return s;
+}
+
+gn_status *gn_cuda_link(int n, const gn_code_object *pieces, gn_code_object *out)
+{
+    enum { MOST = 64 };
+    gn_cuda_view v[MOST];
+    const void *cubin[MOST];
+    size_t bytes[MOST];
+    gn_nvjitlink linker;
+    *out = (gn_code_object){0};
+    if (n < 1 || n > MOST) GN_FAIL(GN_ERR_INTERNAL, "a program of %d pieces", n);
+    for (int k = 0; k < n; k++) {
+        GN_TRY(gn_cuda_object_view(&pieces[k], &v[k]));
+        cubin[k] = v[k].cubin;
+        bytes[k] = v[k].cubin_bytes;
+    }
+    GN_TRY(gn_nvjitlink_open(v[0].made_by / 1000, v[0].made_by % 1000 / 10, &linker));
+    return link_pieces(&linker, n, v, cubin, bytes, &pieces[0], out);
+}
+
+gn_status *gn_cuda_linker(gn_buf *out)
+{
+    gn_nvrtc n;
+    gn_nvjitlink l;
+    GN_TRY(gn_nvrtc_open(&n));
+    GN_TRY(gn_nvjitlink_open(n.major, n.minor, &l));
+    if (out) gn_buf_printf(out, "nvJitLink %u.%u (%s)", l.major, l.minor, l.path);
+    return NULL;
+}
+
 /* Compiling ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct compiled { /* malloc'd */
@@ -167,18 +272,19 @@ static gn_status *compile(gn_arena *a, const cu_source *s, int arch, gn_nvrtc_ou
     return gn_nvrtc_compile(&nvrtc, text.p, arch, what, &out->bytes, &out->size, &out->log);
 }
 
-static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, bool quick, gn_code_object *out)
+static gn_status *make_object(gn_arena *a, const cu_source *from, int arch, gn_nvrtc_output what, gn_code_object *out)
 {
     compiled c = {0};
     gn_cuda_geometry *g = GN_NEW_N(a, gn_cuda_geometry, from->n + 1);
-    gn_status *s = compile(a, from, arch, quick ? GN_NVRTC_QUICK_CUBIN : GN_NVRTC_CUBIN, g, &c);
+    gn_status *s = compile(a, from, arch, what, g, &c);
     if (!s) s = gn_cuda_object_pack(from->n, arch, c.made_by, g, c.bytes, c.size, c.log, out);
+    if (!s && what == GN_NVRTC_QUICK_PIECE) set_usage_of_piece(out, c.log);
     drop(&c);
     return s;
 }
 
 /* In an arena of its own: several threads compile at once. */
-gn_status *cu_object(const cu_source *from, int arch, bool quick, gn_code_object *out)
+gn_status *cu_object(const cu_source *from, int arch, gn_nvrtc_output what, gn_code_object *out)
 {
     gn_arena a;
     jmp_buf oom;
@@ -189,7 +295,7 @@ gn_status *cu_object(const cu_source *from, int arch, bool quick, gn_code_object
     if (setjmp(oom))
         s = GN_ERROR(GN_ERR_NOMEM, "no memory to compile kernels (%zu bytes)", a.wanted);
     else
-        s = make_object(&a, from, arch, quick, out);
+        s = make_object(&a, from, arch, what, out);
     gn_arena_free(&a);
     return s;
 }
@@ -208,11 +314,11 @@ static gn_status *append(gn_buf *out, const char *text, size_t n)
     return s;
 }
 
-gn_status *cu_ptx(const cu_source *from, int arch, gn_buf *out)
+gn_status *cu_ptx(const cu_source *from, int arch, bool quick, gn_buf *out)
 {
     compiled c = {0};
     gn_cuda_geometry *g = GN_NEW_N(out->arena, gn_cuda_geometry, from->n + 1);
-    gn_status *s = compile(out->arena, from, arch, GN_NVRTC_PTX, g, &c);
+    gn_status *s = compile(out->arena, from, arch, quick ? GN_NVRTC_QUICK_PTX : GN_NVRTC_PTX, g, &c);
     size_t n = !s && c.size && !c.bytes[c.size - 1] ? c.size - 1 : c.size;
     if (!s) s = append(out, (const char *)c.bytes, n);
     drop(&c);
@@ -232,12 +338,13 @@ static gn_status *write_kernels(const void *of, gn_buf *text, gn_cuda_geometry *
 
 gn_status *gn_cuda_object(int n, const kir_kernel *const *of, int arch, bool quick, gn_code_object *out)
 {
-    return cu_object(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch, quick, out);
+    return cu_object(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch,
+                     quick ? GN_NVRTC_QUICK_CUBIN : GN_NVRTC_CUBIN, out);
 }
 
-gn_status *gn_cuda_ptx(int n, const kir_kernel *const *of, int arch, gn_buf *out)
+gn_status *gn_cuda_ptx(int n, const kir_kernel *const *of, int arch, bool quick, gn_buf *out)
 {
-    return cu_ptx(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch, out);
+    return cu_ptx(&(cu_source){&(kernels){n, of}, n, write_kernels}, arch, quick, out);
 }
 
 gn_status *gn_cuda_describe(gn_buf *out)

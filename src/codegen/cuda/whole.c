@@ -35,58 +35,121 @@ gn_status *gn_cuda_whole_geometry(gn_arena *a, const gn_cuda_whole *w, gn_cuda_g
 
 /* Text ---------------------------------------------------------------------------------------------------------------- */
 
-static gn_status *write_phases(const gn_cuda_whole *w, gn_buf *out, gn_cuda_geometry *g)
+/* Has phase k a function of its own? */
+static bool is_own(const gn_cuda_whole *w, int k) { return w->phase[k].kernel && w->phase[k].same == k; }
+
+static gn_status *write_phase(const gn_cuda_whole *w, int k, gn_buf *out, const gn_cuda_geometry *g)
 {
-    for (int k = 0; k < w->n; k++) {
-        const gn_cuda_phase *p = &w->phase[k];
-        if (!p->kernel || p->same != k) continue;
-        gn_cuda_geometry same; /* as gn_cuda_whole_geometry said */
-        const char *name = gn_arena_printf(out->arena, "gn_phase_%d", k);
-        GN_TRY(cu_function(p->kernel, name, p->origin, g->threads, out, &same));
-    }
-    return NULL;
+    gn_cuda_geometry same; /* as gn_cuda_whole_geometry said */
+    const char *name = gn_arena_printf(out->arena, "gn_phase_%d", k);
+    return cu_function(w->phase[k].kernel, name, w->phase[k].origin, g->threads, out, &same);
 }
+
+static int first_turn(const gn_cuda_whole *w) { return w->n_buffers + w->n_values; }
 
 static void write_call(const gn_cuda_whole *w, int k, gn_buf *out)
 {
     const gn_cuda_phase *p = &w->phase[k];
-    gn_buf_printf(out, "    if (gn_begins(turn%d, gate)) ", k);
-    if (!p->kernel) {
-        gn_buf_printf(out, "gn_copy(gn_block_of(turn%d), b%d, b%d, n%d);\n", k, p->buf[0], p->buf[1], p->sym[0]);
-        return;
-    }
-    gn_buf_printf(out, "gn_phase_%d(gn_block_of(turn%d)", p->same, k);
+    uint32_t syms = p->kernel->syms.n;
+    gn_buf_printf(out, "    if ((block = gn_begins(all.of[%d], gate)) >= 0) gn_phase_%d(block", first_turn(w) + k,
+                  p->same);
     for (uint32_t b = 0; b < p->kernel->buffers.n; b++)
-        gn_buf_printf(out, ", (%s *)b%d", cu_storage_type(p->kernel->buffers.p[b].elem), p->buf[b]);
-    for (uint32_t s = 0; s < p->kernel->syms.n; s++) gn_buf_printf(out, ", n%d", p->sym[s]);
+        gn_buf_printf(out, ", (%s *)all.of[%d]", cu_storage_type(p->kernel->buffers.p[b].elem), p->buf[b]);
+    for (uint32_t s = 0; s < syms; s++) gn_buf_printf(out, ", (gn_i64)all.of[%d]", w->n_buffers + p->sym[s]);
     gn_buf_printf(out, "); // %s\n", p->kernel->name);
+}
+
+/* Copies from k on, one after the other: a loop, since calls take long to compile. */
+static int write_copies(const gn_cuda_whole *w, int k, int before, gn_buf *out)
+{
+    int end = k;
+    while (end < w->n && !w->phase[end].kernel) end++;
+    gn_buf_printf(out, "    GN_ROLL\n    for (int k = 0; k < %d; k++)\n", end - k);
+    gn_buf_printf(out, "        if ((block = gn_begins(all.of[%d + k], gate)) >= 0)\n", first_turn(w) + k);
+    gn_buf_add(out, "            gn_copy(block");
+    for (int i = 0; i < 3; i++)
+        gn_buf_printf(out, ", %sall.of[gn_copied[%d + 3 * k]]", i < 2 ? "(void *)" : "(gn_i64)", 3 * before + i);
+    gn_buf_add(out, ");\n");
+    return end;
+}
+
+/* Which arguments each copy takes: to where, from where, how many bytes. */
+static void write_table(const gn_cuda_whole *w, gn_buf *out)
+{
+    const char *before = "\nGN_TABLE gn_copied[] = {\n";
+    const char *after = "";
+    for (int k = 0; k < w->n; k++) {
+        const gn_cuda_phase *p = &w->phase[k];
+        if (p->kernel) continue;
+        gn_buf_printf(out, "%s    %d, %d, %d,\n", before, p->buf[0], p->buf[1], w->n_buffers + p->sym[0]);
+        before = "";
+        after = "};\n";
+    }
+    gn_buf_add(out, after);
 }
 
 static void write_kernel(const gn_cuda_whole *w, gn_buf *out, const gn_cuda_geometry *g)
 {
-    gn_buf_printf(out, "\nGN_KERNEL(%d) gn_kernel_0(", g->threads);
-    for (int b = 0; b < w->n_buffers; b++) gn_buf_printf(out, "void *b%d, ", b);
-    for (int s = 0; s < w->n_values; s++) gn_buf_printf(out, "const gn_i64 n%d, ", s);
-    for (int k = 0; k < w->n; k++) gn_buf_printf(out, "const gn_i64 turn%d, ", k);
-    gn_buf_add(out, "gn_u32 *gate)\n{\n");
-    for (int k = 0; k < w->n; k++) write_call(w, k, out);
+    int gate = first_turn(w) + w->n, copies = 0;
+    write_table(w, out);
+    gn_buf_printf(out, "\n/* Addresses of buffers, %d values, turns of %d phases, and where blocks meet. */\n",
+                  w->n_values, w->n);
+    gn_buf_printf(out, "typedef struct gn_all {\n    gn_u64 of[%d];\n} gn_all;\n", gate + 1);
+    gn_buf_printf(out, "\nGN_KERNEL(%d) gn_kernel_0(GN_OF_GRID gn_all all)\n{\n", g->threads);
+    gn_buf_printf(out, "    gn_u32 *const gate = (gn_u32 *)all.of[%d];\n    int block;\n", gate);
+    for (int k = 0; k < w->n;) {
+        if (w->phase[k].kernel) {
+            write_call(w, k++, out);
+            continue;
+        }
+        int end = write_copies(w, k, copies, out);
+        copies += end - k;
+        k = end;
+    }
     gn_buf_add(out, "}\n");
 }
 
-gn_status *gn_cuda_whole_source(const gn_cuda_whole *w, gn_buf *out, gn_cuda_geometry *geometry)
+/* What a function of another piece is called with; addresses are all alike to the linker. */
+static void write_prototype(const gn_cuda_whole *w, int k, gn_buf *out)
+{
+    const kir_kernel *of = w->phase[k].kernel;
+    gn_buf_printf(out, "GN_PHASE gn_phase_%d(const int", k);
+    for (uint32_t b = 0; b < of->buffers.n; b++) gn_buf_add(out, ", void *");
+    for (uint32_t s = 0; s < of->syms.n; s++) gn_buf_add(out, ", const gn_i64");
+    gn_buf_add(out, ");\n");
+}
+
+/* d NULL: all of it. */
+static gn_status *write_text(const gn_cuda_whole *w, const gn_cuda_division *d, int piece, gn_buf *out,
+                             gn_cuda_geometry *geometry)
 {
     gn_cuda_geometry *g = geometry;
     GN_TRY(gn_cuda_whole_geometry(out->arena, w, g + 1));
     *g = (gn_cuda_geometry){.threads = CU_PHASE_THREADS, .group = CU_PHASE_THREADS, .per_block = 1};
     for (int k = 1; k <= w->n; k++)
         if (g[k].shared_bytes > g->shared_bytes) g->shared_bytes = g[k].shared_bytes;
-    gn_buf_add(out, "#define GN_PHASES\n");
+    gn_buf_add(out, d ? "#define GN_PHASES\n#define GN_PIECE\n" : "#define GN_PHASES\n");
     gn_buf_add(out, gn_cuda_prelude());
     gn_buf_add(out, (const char *)gn_embedded_phases_cuh);
-    if (g->shared_bytes) gn_buf_printf(out, "GN_SHARED_OF_ALL(%lld);\n", (long long)g->shared_bytes);
-    GN_TRY(write_phases(w, out, g));
-    write_kernel(w, out, g);
+    if (g->shared_bytes)
+        gn_buf_printf(out, "GN_SHARED_OF_%s(%lld);\n", piece ? "OTHERS" : "ALL", (long long)g->shared_bytes);
+    for (int k = 0; k < w->n && d && !piece; k++)
+        if (is_own(w, k) && d->of[k] != piece) write_prototype(w, k, out);
+    for (int k = 0; k < w->n; k++)
+        if (is_own(w, k) && (!d || d->of[k] == piece)) GN_TRY(write_phase(w, k, out, g));
+    if (!piece) write_kernel(w, out, g);
     return NULL;
+}
+
+gn_status *gn_cuda_whole_source(const gn_cuda_whole *w, gn_buf *out, gn_cuda_geometry *geometry)
+{
+    return write_text(w, NULL, 0, out, geometry);
+}
+
+gn_status *gn_cuda_piece_source(const gn_cuda_whole *w, const gn_cuda_division *d, int piece, gn_buf *out,
+                                gn_cuda_geometry *geometry)
+{
+    return write_text(w, d, piece, out, geometry);
 }
 
 /* Objects ------------------------------------------------------------------------------------------------------------- */
@@ -98,10 +161,29 @@ static gn_status *write_whole(const void *of, gn_buf *text, gn_cuda_geometry *g)
 
 gn_status *gn_cuda_whole_object(const gn_cuda_whole *w, int arch, bool quick, gn_code_object *out)
 {
-    return cu_object(&(cu_source){w, w->n + 1, write_whole}, arch, quick, out);
+    return cu_object(&(cu_source){w, w->n + 1, write_whole}, arch, quick ? GN_NVRTC_QUICK_CUBIN : GN_NVRTC_CUBIN, out);
 }
 
-gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, gn_buf *out)
+bool gn_cuda_divides(int arch) { return arch >= 90; }
+
+typedef struct piece_of {
+    const gn_cuda_whole *whole;
+    const gn_cuda_division *division;
+    int piece;
+} piece_of;
+
+static gn_status *write_piece(const void *of, gn_buf *text, gn_cuda_geometry *g)
 {
-    return cu_ptx(&(cu_source){w, w->n + 1, write_whole}, arch, out);
+    const piece_of *p = of;
+    return gn_cuda_piece_source(p->whole, p->division, p->piece, text, g);
+}
+
+gn_status *gn_cuda_piece(const gn_cuda_whole *w, const gn_cuda_division *d, int piece, int arch, gn_code_object *out)
+{
+    return cu_object(&(cu_source){&(piece_of){w, d, piece}, w->n + 1, write_piece}, arch, GN_NVRTC_QUICK_PIECE, out);
+}
+
+gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, bool quick, gn_buf *out)
+{
+    return cu_ptx(&(cu_source){w, w->n + 1, write_whole}, arch, quick, out);
 }

@@ -8,6 +8,7 @@ import runs
 r = runs.Runs()
 GCN, GAT = (os.path.join(runs.SAMPLES, m) for m in ("gcn.gnn", "gat.gnn"))
 SMALL = r.write("m.gnn", "model M() (g: graph, x: node[F]) -> node[C] {\n  lin = Linear(C)\n  return lin(x)\n}\n")
+LIST = r.write("list.csv", "0,1\n1,2\n")
 HAS_LLVM = "llvm" in sys.argv[3:]
 
 # Numbers out of their range, words that are none of the choices.
@@ -46,6 +47,9 @@ for what, *args in (
     ("'reduce' needs more", "reduce", GCN),
     ("expected a name that ends in .npz or .csv", "run", GCN, "--predictions", r.path("p.txt")),
     ("expected a name that ends in .npz or .csv", "train", GCN, "--predictions", ".csv"),
+    ("m.gnn: that is the model, which would be lost", "train", SMALL, "--save", r.path("../" + os.path.basename(r.folder) + "/m.gnn")),
+    ("m.gnn: that is the model, which would be lost", SMALL, "--emit=kir", "-o", SMALL),
+    ("list.csv: that is the data, which would be lost", "run", GCN, "--data", LIST, "--predictions", LIST),
     ("there is no pass 'factr'; did you mean 'factor'?", "opt", r.write("p.gir", "program @p {\n}\n"),
      "--passes", "factr"),
     ("expected sparse=NAME", "opt", r.path("p.gir"), "-D", "dense=x"),

@@ -26,7 +26,7 @@ def changed(name, **change):
 
 r.works("run", MODEL, "-q", "-O0", "--weights", changed("same"))
 r.works("run", MODEL, "-q", "-O0", "--weights", changed("more", other=("f", (2,), [1, 2])))
-weights("there is no tensor 'lin.bias'", changed("missing", lin_bias=None))
+weights("there is no tensor 'lin.bias' (it has 1 tensor: 'lin.weight')", changed("missing", lin_bias=None))
 weights("there is no tensor 'lin.bias'; did you mean 'lin.bais'?",
         changed("misspelt", lin_bias=None, lin_bais=GOOD["lin.bias"]))
 weights("tensor 'lin.bias' is f32 [5], expected f32 [4]", changed("long", lin_bias=("f", (5,), [0] * 5)))
@@ -69,4 +69,10 @@ weights("Is a directory", r.folder)
 weights("No such file or directory", r.path("nowhere"))
 weights("", os.path.abspath(__file__))
 r.fails(3, "there is no tensor 'lin.bias'", "train", MODEL, "-q", "-O0", "--weights", r.path("missing"))
+# What the model does not have is said; torch's counters are none of it.
+for name, more, what in (("more", {"second.weight": ("f", (2,), [1, 2])}, b"tensors that M does not have: second.weight\n"),
+                         ("counted", {"norm.module.num_batches_tracked": ("q", (), [7])}, None)):
+    files.write_safetensors(r.path(name), {**files.read_safetensors(W), **more})
+    e = r.run("run", MODEL, "-O0", "--weights", r.path(name))
+    assert what in e.stderr if what else b"warning" not in e.stderr, e.stderr
 r.done()

@@ -117,7 +117,11 @@ if os.path.exists(os.path.join(out, "report.xlsx")):
 
 # What is there is not measured over, and not again.
 r.fails(2, "holds results already: --resume goes on", "bench", GCN, "-o", out)
+left = [os.path.join(out, "cells", name) for name in ("0123456789abcdef.measured.outputs.77-0.tmp", "0123456789abcdef.cache")]
+open(left[0], "w").close()  # what a cell leaves that was killed while it wrote, and a bench that was killed with its cell
+os.mkdir(left[1])
 again = r.run("bench", GCN, "-o", out, "--modes", "eager,default", "--threads", "1,2", "--resume")
+check(not any(map(os.path.exists, left)), "resume: what killed processes left is there")
 check(again.returncode == 0 and b"4 of 4 cells are there already" in again.stderr, f"resume: {again.stderr}")
 check(b"[1/" not in again.stderr, "resume: cells were run again")
 check([c["warm"] for c in cells(out)] == [c["warm"] for c in rows], "resume: other samples")

@@ -1,6 +1,7 @@
 """What --json prints, key by key, and what the text says where there is nothing to say."""
 import json
 import os
+import re
 
 import files
 import runs
@@ -96,4 +97,23 @@ arrays["val_mask"] = arrays["test_mask"] = ("?", (2, 4), [0, 1] * 4)
 files.write_npz(r.path("splits.npz"), arrays)
 loss = [loss_of("splits.npz", "--split", k) for k in (0, 1)]
 assert loss[0] != loss[1], loss
+# docs/json.md has a word for each key that there is.
+page = open(os.path.join(runs.SAMPLES, "..", "docs", "json.md"), encoding="utf-8").read()
+first, then = page.split("## What follows")
+HEADS = set(re.findall(r"`(\w+)`", first))
+ROWS = {row.split("|")[1].strip(): set(re.findall(r"`(\w+)`", row.split("|")[2])) for row in then.splitlines() if row.startswith("| `")}
+ON = ("--cache-dir", r.path("cache"))
+for row, head, args in (
+    ("`train`", True, ("train", GCN, "--epochs", 2, *ON)), ("`run`", True, ("run", GCN, "--threads", 1, *ON)),
+    ("`run --batches`", False, ("run", GCN, "--batches", 2)), ("`gnnc MODEL`", True, (GCN,)),
+    ("`gnnc MODEL -o`", False, (GCN, "-o", r.path("gcn.o"))), ("`tune`", True, ("tune", GCN, "--tune-budget", 0.1, *ON)),
+    ("`tune`", False, ("tune", "--show", *ON)), ("`explain`", True, ("explain", GCN)),
+    ("`cache stats`", False, ("cache", "stats", *ON)), ("`cache verify`", False, ("cache", "verify", *ON)),
+    ("`bench`", False, ("bench", GCN, "--modes", "eager", "--compile-only", "-o", r.path("bench"))),
+):
+    out = json.loads(r.works(*args, "--json", "-q"), parse_constant=no_constant)
+    known = ROWS[row] | (HEADS if head else set())
+    assert set(out) <= known, (row, set(out) - known)
+    records = [key for part in ("runs", "records", "programs") if isinstance(out.get(part), list) for key in out[part][0]]
+    assert row == "`tune`" and not head or set(records) <= known, (row, records)
 r.done()
