@@ -10,6 +10,10 @@ SPARSE = "synthetic:nodes=60,edges=240,features=30,classes=3,density=0.05"
 names = re.findall(r"^  ([\w-]+) +(?!\*)\w", r.works("opt", "--list"), re.M)
 assert len(names) >= 10 and "dense" not in names and "hoist" in names, names
 
+# What each of them gains is said.
+page = open(os.path.join(runs.SAMPLES, "..", "docs", "performance.md"), encoding="utf-8").read()
+r.problems += [f"docs/performance.md has no word of `{n}`" for n in names if not re.search(rf"`(--without )?{n}`", page)]
+
 
 def train(sample, *args):
     out = r.works("train", os.path.join(runs.SAMPLES, sample), "-q", "--json", "--threads", 2, "--epochs", 4, *args)
