@@ -39,7 +39,7 @@ static gn_status *make(gn_cli *cli, gn_session *s, gn_aot_object *out)
                         .normalized = s->data->normalized,
                         .embed = cli->opt.weights != NULL};
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
-    if (o.embed) GN_TRY(gn_session_load(s, cli->opt.weights));
+    GN_TRY(gn_session_load(s));
     return gn_aot_make(cli->arena, s->model, &s->build, &s->state, &o, out);
 }
 

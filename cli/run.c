@@ -74,7 +74,7 @@ static void report_text(const gn_session *s, double *us, int64_t n, bool trained
 
 static gn_status *run_session(gn_cli *cli, gn_session *s)
 {
-    if (cli->opt.weights) GN_TRY(gn_session_load(s, cli->opt.weights));
+    GN_TRY(gn_session_load(s));
     int64_t n = cli->opt.repeat > 0 ? cli->opt.repeat : 1;
     double *us = GN_NEW_N(cli->arena, double, n);
     if (n > 1) GN_TRY(gn_session_eval(s));

@@ -223,12 +223,13 @@ static void describe_unread(const gn_session *s)
     if (n) fputc('\n', stderr);
 }
 
-/* Weights of another model, or of more layers, that fit as far as this one goes.  What cannot be read is said when it is. */
-static void describe_unread_weights(const gn_session *s, const char *path)
+/* Weights of another model, or of more layers, that fit as far as this one goes. */
+static void describe_unread_weights(const gn_session *s)
 {
     char text[GN_UNREAD] = "";
-    if (path) gn_status_free(gn_weights_unread(s->model, path, text));
-    if (*text) fprintf(stderr, "warning: %s: tensors that %s does not have: %s\n", path, s->model->name, text);
+    if (s->weights) gn_weights_unread(s->model, s->weights, text);
+    if (*text)
+        fprintf(stderr, "warning: %s: tensors that %s does not have: %s\n", s->opt.weights, s->model->name, text);
 }
 
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
@@ -237,7 +238,7 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     describe_data(s);
     describe_unused(s);
     describe_unread(s);
-    describe_unread_weights(s, cli->opt.weights);
+    describe_unread_weights(s);
     char all[GN_CLI_BYTES], temporaries[GN_CLI_BYTES];
     if (s->pool)
         fprintf(stderr, "memory: %s, of which %s temporaries\n", gn_cli_bytes(all, gn_session_peak_bytes(s)),

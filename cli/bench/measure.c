@@ -144,7 +144,7 @@ static gn_status *measure(gn_cli *cli, gn_measured *m)
     describe(s, gn_now_ms() - t0, m);
     gn_status *status = NULL;
     if (!cli->opt.compile_only) {
-        if (o.weights) status = gn_session_load(s, o.weights);
+        status = gn_session_load(s);
         if (!status) status = infer(cli, s, m);
         if (!status) status = write_outputs(cli, s);
         if (!status && o.train) status = train(cli, s, m);

@@ -91,19 +91,27 @@ gnnc_status *gnnc_state_new(const gnnc_executable *e, uint64_t seed, gnnc_state 
     return api_out(new_state(e, seed, out));
 }
 
-static gn_status *load_weights(gnnc_state *s, const char *path)
+static void log_unread(const gnnc_state *s, const gn_tensor_file *f, const char *path)
 {
-    GN_TRY(api_fetch_state(s)); /* the rest stays */
-    GN_TRY(gn_weights_load(s->exe->model, &s->state, path));
-    s->newer_here = true;
     const gnnc_context *c = api_context(s->exe);
-    if (!c || !c->opt.log) return NULL;
     char unread[GN_UNREAD], said[GN_UNREAD + 4096];
-    gn_status_free(gn_weights_unread(s->exe->model, path, unread)); /* they are loaded, whatever became of the file */
-    if (!*unread) return NULL;
+    if (!c || !c->opt.log) return;
+    gn_weights_unread(s->exe->model, f, unread);
+    if (!*unread) return;
     snprintf(said, sizeof said, "%s: tensors that the model does not have: %s", path, unread);
     c->opt.log(c->opt.user, GNNC_LOG_WARNING, "weights", said);
-    return NULL;
+}
+
+static gn_status *load_weights(gnnc_state *s, const char *path)
+{
+    gn_tensor_file *f;
+    GN_TRY(api_fetch_state(s)); /* the rest stays */
+    GN_TRY(gn_safetensors_read(path, &f));
+    gn_status *bad = gn_weights_take(s->exe->model, f, path, &s->state);
+    if (!bad) s->newer_here = true;
+    if (!bad) log_unread(s, f, path);
+    gn_tensor_file_free(f);
+    return bad;
 }
 
 gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path)

@@ -9,6 +9,7 @@
 #include "driver/target.h"
 #include "frontend/frontend.h"
 #include "runtime/pair.h"
+#include "runtime/data/tensorfile.h"
 #include "runtime/state.h"
 
 /* What one run of a pass did: how many values of each operator it left more (or less) than there were. */
@@ -157,14 +158,15 @@ GN_NODISCARD gn_status *gn_model_add_state(const gn_model *m, const gn_build *b,
 /* Fresh weights and counters. */
 GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed);
 
-/* Weights to and from safetensors, under PyTorch Geometric's names and layouts.  Loading: GN_ERR_DATA names a missing
- * tensor (and the nearest there is) or a shape that does not fit (expected and found); then nothing was loaded. */
 /* GN_ERR_MODEL where a trained weight is not finite or a buffer has a NaN (it may hold an infinity on purpose), with its name. */
 GN_NODISCARD gn_status *gn_weights_check(const gn_model *m, const gn_state *s);
+/* Weights to and from safetensors, under PyTorch Geometric's names and layouts.  Taking them from what `path` had:
+ * GN_ERR_DATA names a missing tensor (and the nearest there is) or a shape that does not fit (expected and found); then nothing
+ * was taken. */
 GN_NODISCARD gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path);
-GN_NODISCARD gn_status *gn_weights_load(const gn_model *m, gn_state *s, const char *path);
-/* What a file has that the model does not read, as where it was saved of more layers: the first names, "" for nothing. */
+GN_NODISCARD gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path, gn_state *s);
+/* What it has that the model does not read, as where it was saved of more layers: the first names, "" for nothing. */
 enum { GN_UNREAD = 256 };
-GN_NODISCARD gn_status *gn_weights_unread(const gn_model *m, const char *path, char text[GN_UNREAD]);
+void gn_weights_unread(const gn_model *m, const gn_tensor_file *f, char text[GN_UNREAD]);
 
 #endif

@@ -1,8 +1,6 @@
 /* classes: how many a model was trained for, where weights say so and the data does not. */
 #include "driver/session_impl.h"
 
-#include "runtime/data/tensorfile.h"
-
 static gn_status *elaborate(gn_session *s, int64_t classes, gn_model **out)
 {
     gn_data_shape shape = gn_session_shape(s);
@@ -51,14 +49,10 @@ static gn_status *probe(gn_session *s, const gn_tensor_file *f, int64_t *classes
 }
 
 /* Models that cannot be made of such numbers are none of our business here: they are made again, and told of, without. */
-gn_status *gn_session_find_classes(gn_session *s)
+void gn_session_find_classes(gn_session *s)
 {
-    gn_tensor_file *f;
     int64_t classes = 0;
-    if (!s->opt.weights || s->opt.data.classes) return NULL;
-    GN_TRY(gn_safetensors_read(s->opt.weights, &f));
-    gn_status_free(probe(s, f, &classes));
-    gn_tensor_file_free(f);
+    if (!s->weights || s->opt.data.classes) return;
+    gn_status_free(probe(s, s->weights, &classes));
     if (classes > s->data->n_classes) s->data->n_classes = classes;
-    return NULL;
 }

@@ -198,7 +198,7 @@ gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, 
     *out = (gn_fit){.seed = seed};
     GN_TRY(check_monitor(s));
     GN_TRY(gn_session_reset(s, seed));
-    if (s->opt.weights) GN_TRY(gn_session_load(s, s->opt.weights));
+    GN_TRY(gn_session_load(s));
     gn_status *status = epochs(s, each, ctx, out, &b);
     if (!status && b.any && s->model->train.select_best) status = gn_state_restore(&s->state, &b.weights);
     if (!status && b.any && s->model->train.select_best) status = gn_session_push(s);

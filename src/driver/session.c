@@ -78,7 +78,8 @@ static gn_status *front_end(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(read_text(s, &text, &n));
     GN_TRY(gn_parse(s->arena, text, n, s->opt.path ? s->opt.path : "<model>", &s->ast));
-    GN_TRY(gn_session_find_classes(s));
+    if (s->opt.weights) GN_TRY(gn_safetensors_read(s->opt.weights, &s->weights));
+    gn_session_find_classes(s);
     gn_data_shape shape = gn_session_shape(s);
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
     GN_TRY(check_labels(s));
@@ -381,6 +382,7 @@ void gn_session_free(gn_session *s)
     gn_image_free(s->build.image);
     gn_kernel_objects_free(&s->build.objects);
     gn_state_free(&s->state);
+    gn_tensor_file_free(s->weights);
     gn_graph_free(s->graph);
     gn_graph_free(s->x_pattern);
     free(s->row_of);

@@ -62,7 +62,8 @@ typedef struct gn_session {
     gn_guards guards; /* what its programs are compiled for */
     gn_graph *graph, *x_pattern;
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
-    float **edge_input; /* [data->n_more] the same of inputs on edges that the model declares; NULL: of nothing */
+    float **edge_input;      /* [data->n_more] the same of inputs on edges that the model declares; NULL: of nothing */
+    gn_tensor_file *weights; /* what opt.weights has; NULL: none */
     gn_state state;
     gn_pool *pool;
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
@@ -84,10 +85,10 @@ gn_sizes gn_session_sizes(const gn_session *s); /* of the data, for guards */
 /* Fresh weights and counters. */
 GN_NODISCARD gn_status *gn_session_reset(gn_session *s, uint64_t seed);
 
-/* Weights to and from safetensors, under PyTorch Geometric's names and layouts.  Loading: GN_ERR_DATA names a missing
- * tensor (and the nearest there is) or a shape that does not fit (expected and found). */
+/* Weights to and from safetensors, as gn_weights_save and gn_weights_take.  Those of opt.weights are read once, when the session
+ * is made, and taken whenever they are asked for; without them nothing is. */
 GN_NODISCARD gn_status *gn_session_save(const gn_session *s, const char *path);
-GN_NODISCARD gn_status *gn_session_load(gn_session *s, const char *path);
+GN_NODISCARD gn_status *gn_session_load(gn_session *s);
 
 /* Runs the forward pass; fails on a device alone, where the logits then are to be fetched. */
 GN_NODISCARD gn_status *gn_session_eval(gn_session *s);

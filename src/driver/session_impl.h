@@ -14,8 +14,8 @@ GN_NODISCARD gn_status *gn_session_pull(const gn_session *s);
 /* What the data gives to the front end. */
 gn_data_shape gn_session_shape(const gn_session *s);
 /* classes.c: where shapes of the weights that are to be loaded ask for more classes than the labels have, the data gets as
- * many.  Fails where the file cannot be read. */
-GN_NODISCARD gn_status *gn_session_find_classes(gn_session *s);
+ * many. */
+void gn_session_find_classes(gn_session *s);
 bool gn_program_reads(const gir_program *p, const char *name); /* an input; NULL reads nothing */
 /* inputs.c: the data's arrays that programs declare as inputs, checked; the others' numbers are given back.  Before nodes are
  * reordered.  GN_ERR_DATA: an array of another shape. */

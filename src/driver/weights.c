@@ -2,7 +2,6 @@
 #include "driver/session_impl.h"
 
 #include "base/map.h"
-#include "runtime/data/tensorfile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -115,22 +114,18 @@ static bool is_read(const gn_model *m, const char *name)
     return is_counter(name);
 }
 
-gn_status *gn_weights_unread(const gn_model *m, const char *path, char text[GN_UNREAD])
+void gn_weights_unread(const gn_model *m, const gn_tensor_file *f, char text[GN_UNREAD])
 {
     enum { SHOWN = 3 };
-    gn_tensor_file *f;
     size_t n = 0;
     int unread = 0;
     *text = 0;
-    GN_TRY(gn_safetensors_read(path, &f));
     for (int k = 0; k < f->n; k++) {
         if (is_read(m, f->tensors[k].name)) continue;
         if (unread++ < SHOWN)
             n += (size_t)snprintf(text + n, GN_UNREAD - n, "%s%.64s", unread > 1 ? ", " : "", f->tensors[k].name);
     }
     if (unread > SHOWN) snprintf(text + n, GN_UNREAD - n, " and %d more", unread - SHOWN);
-    gn_tensor_file_free(f);
-    return NULL;
 }
 
 static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p)
@@ -149,18 +144,14 @@ static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_
     return NULL;
 }
 
-gn_status *gn_weights_load(const gn_model *m, gn_state *s, const char *path)
+gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path, gn_state *s)
 {
-    gn_tensor_file *f;
-    GN_TRY(gn_safetensors_read(path, &f));
-    gn_status *status = NULL;
-    for (int k = 0; k < m->n_params && !status; k++) status = check_one(path, f, &m->params[k]);
-    for (int k = 0; k < m->n_params && !status; k++) {
+    for (int k = 0; k < m->n_params; k++) GN_TRY(check_one(path, f, &m->params[k]));
+    for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
         copy_layout(p, false, gn_tensor_file_find(f, p->file_name)->data, gn_state_find(s, p->name)->data);
     }
-    gn_tensor_file_free(f);
-    return status;
+    return NULL;
 }
 
 gn_status *gn_session_save(const gn_session *s, const char *path)
@@ -169,9 +160,10 @@ gn_status *gn_session_save(const gn_session *s, const char *path)
     return gn_weights_save(s->model, &s->state, path);
 }
 
-gn_status *gn_session_load(gn_session *s, const char *path)
+gn_status *gn_session_load(gn_session *s)
 {
-    GN_TRY(gn_weights_load(s->model, &s->state, path));
+    if (!s->weights) return NULL;
+    GN_TRY(gn_weights_take(s->model, s->weights, s->opt.weights, &s->state));
     return gn_session_push(s);
 }
 
