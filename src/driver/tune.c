@@ -42,17 +42,19 @@ static void note_tried(tuner *t, uint64_t digest) { GN_PUSH(t->arena, t->rec->tr
 
 /* Candidates --------------------------------------------------------------------------------------------------------- */
 
-/* Is what failed a candidate's own matter?  Where the default does not run any more either, as on a device that is lost, it ends
- * the search. */
-static gn_status *survive(tuner *t, gn_status *s)
+gn_status *tuner_survive(const tuner *t, gn_status *s)
 {
     const gn_unit *u = tuner_reference(t);
-    if (!s || !t->site->target) return NULL;
-    gn_status *worse = check_reset(t, t->site->seed);
-    if (!worse) gn_instance_run(u->instance);
-    if (!worse) worse = gn_instance_wait(u->instance);
+    gn_status *worse = NULL;
+    if (s && t->site->target) {
+        worse = check_reset(t, t->site->seed);
+        if (!worse) gn_instance_run(u->instance);
+        if (!worse) worse = gn_instance_wait(u->instance);
+    }
     gn_status_free(worse);
-    return worse ? s : NULL;
+    if (worse) return s;
+    gn_status_free(s);
+    return NULL;
 }
 
 static gn_status *make(tuner *t, trial *c, const char *name)
@@ -84,9 +86,7 @@ static gn_status *make_right(tuner *t, trial **c, const char *name)
         drop(t, *c);
         *c = NULL;
     }
-    GN_TRY(survive(t, s));
-    gn_status_free(s);
-    return NULL;
+    return tuner_survive(t, s);
 }
 
 static void adopt(tuner *t, trial *c)
@@ -128,9 +128,7 @@ static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool 
     if (s) {
         tuner_say(t, "%s: cannot be run: %s", name, gn_status_message(s));
         drop(t, c);
-        GN_TRY(survive(t, s));
-        gn_status_free(s);
-        return NULL;
+        return tuner_survive(t, s);
     }
     *won = duel_won(&d);
     tuner_say(t, "%s: %.1f us beside %.1f, %.3f +- %.3f times%s", name, d.b_us, d.a_us, d.ratio, d.noise,
@@ -327,9 +325,7 @@ static gn_status *try_value(tuner *t, const tune_values *f, int64_t value, gains
     if (!c) return NULL;
     s = note_gains(t, c, f->field, value, g);
     drop(t, c);
-    GN_TRY(survive(t, s));
-    gn_status_free(s);
-    return NULL;
+    return tuner_survive(t, s);
 }
 
 static gn_status *search_field(tuner *t, const tune_values *f)
@@ -395,9 +391,7 @@ static gn_status *settle(tuner *t)
     if (s) {
         tuner_say(t, "the best cannot be run any more: the default it is: %s", gn_status_message(s));
         take_default(t);
-        GN_TRY(survive(t, s));
-        gn_status_free(s);
-        return NULL;
+        return tuner_survive(t, s);
     }
     t->rec->default_us = d.a_us;
     t->rec->noise = d.noise;

@@ -52,6 +52,10 @@ gn_unit *tuner_unit(gn_build *b, gn_unit_id id);
 
 uint64_t tuner_best_digest(const tuner *t);
 
+/* Of what failed, a candidate's own matter ends here: NULL.  Where the default does not run any more either, as on a device that
+ * is lost, it is handed on and ends the search. */
+GN_NODISCARD gn_status *tuner_survive(const tuner *t, gn_status *s);
+
 /* trial.c.  *out is NULL where the candidate is the best's or was tried before, or cannot be made: that is no error. */
 GN_NODISCARD gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out);
 double trial_predict(tuner *t, trial *c); /* microseconds by the cost model; 0: cannot be told */
@@ -90,8 +94,8 @@ gn_tune_wish tune_wish_of(const gn_session *s);
 
 /* tune_order.c.  The default's programs on the same data, which keeps all that was needed to bind it. */
 GN_NODISCARD gn_status *tune_default_session(const gn_session *of, gn_order order, gn_session **out);
-/* Do the programs of both compute the same for the user's nodes, up to sums in another order? */
-bool tune_same_scores(gn_session *a, gn_session *b);
+/* Do the programs of both compute the same for the user's nodes, up to sums in another order?  An error: one does not run. */
+GN_NODISCARD gn_status *tune_same_scores(gn_session *a, gn_session *b, bool *same);
 /* Another order of nodes for *s, a default session, where rows that are gathered leave the caches: *s is the faster one then,
  * rec says its order, and *times is multiplied by the time that it takes beside the one before.  deadline: gn_now_ms. */
 GN_NODISCARD gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times);

@@ -41,16 +41,37 @@ static bool same(const gn_result *x, const gn_result *y)
     return true;
 }
 
-bool tune_same_scores(gn_session *a, gn_session *b)
+gn_status *tune_same_scores(gn_session *a, gn_session *b, bool *alike)
 {
     gn_result x = {0}, y = {0};
     gn_status *bad = score(a, &x);
     if (!bad) bad = score(b, &y);
-    bool ok = !bad && same(&x, &y);
-    gn_status_free(bad);
+    *alike = !bad && same(&x, &y);
     gn_result_free(&x);
     gn_result_free(&y);
-    return ok;
+    return bad;
+}
+
+/* The order beside that of *s, which it replaces where it wins. */
+static gn_status *measure(const tuner *t, gn_session **s, gn_session *other, gn_order order, double *times)
+{
+    gn_tuned *rec = t->rec;
+    bool right;
+    duel d = {0};
+    GN_TRY(tune_same_scores(*s, other, &right));
+    GN_TRY(duel_run(t, tuner_reference(t), tuner_unit(&other->build, rec->unit), TUNE_DUEL_MS, &d));
+    bool won = right && duel_won(&d);
+    tuner_say(t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[order], d.b_us, d.a_us, d.ratio,
+              d.noise,
+              !right ? ": rejected, it gives something else"
+              : won  ? ": taken"
+                     : "");
+    if (!right) rec->wrong++;
+    if (won) rec->reorder = order;
+    if (won) *times *= d.ratio;
+    gn_session_free(won ? *s : other);
+    if (won) *s = other;
+    return NULL;
 }
 
 gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double deadline, double *times)
@@ -66,27 +87,13 @@ gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double dea
         gn_tune_site site = tune_site_of(*s);
         tuner t = {.arena = of->arena, .site = &site, .wish = &wish, .id = rec->unit, .rec = rec};
         gn_status *bad = tune_default_session(of, orders[k], &other);
-        if (bad) { /* both at once may be too much for a memory */
-            tuner_say(&t, "order %s: cannot be made: %s", gn_order_name[orders[k]], gn_status_message(bad));
-            gn_status_free(bad);
-            continue;
-        }
-        bool right = tune_same_scores(*s, other);
-        duel d = {0};
-        bad = duel_run(&t, tuner_unit(&(*s)->build, rec->unit), tuner_unit(&other->build, rec->unit), TUNE_DUEL_MS, &d);
-        if (bad) gn_session_free(other);
-        GN_TRY(bad);
-        bool won = right && duel_won(&d);
-        tuner_say(&t, "order %s: %.1f us beside %.1f, %.3f +- %.3f times%s", gn_order_name[orders[k]], d.b_us, d.a_us,
-                  d.ratio, d.noise,
-                  !right ? ": rejected, it gives something else"
-                  : won  ? ": taken"
-                         : "");
-        if (!right) rec->wrong++;
-        if (won) rec->reorder = orders[k];
-        if (won) *times *= d.ratio;
-        gn_session_free(won ? *s : other);
-        if (won) *s = other;
+        if (bad) other = NULL; /* both at once may be too much for a memory */
+        const char *what = bad ? "made" : "run";
+        if (!bad) bad = measure(&t, s, other, orders[k], times);
+        if (!bad) continue;
+        tuner_say(&t, "order %s: cannot be %s: %s", gn_order_name[orders[k]], what, gn_status_message(bad));
+        gn_session_free(other);
+        GN_TRY(tuner_survive(&t, bad));
     }
     return NULL;
 }

@@ -382,6 +382,50 @@ START_TEST(every_error)
 }
 END_TEST
 
+static void hear_order(void *ctx, const char *text)
+{
+    ((spy *)ctx)->not_run += strstr(text, "order ") && strstr(text, ": cannot be ");
+}
+
+/* Whatever call fails while other orders of nodes are tried, of kernels that compute nothing: the order's matter, unless the
+ * device is lost by it. */
+START_TEST(orders)
+{
+    static const int results[] = {OUT_OF_RESOURCES, GN_CUDA_ILLEGAL_ADDRESS};
+    int failed = 0;
+    bool over = false;
+    spy z = {0};
+    gn_session_options o = options(&z, "gcn", false);
+    o.mode = GN_MODE_DEFAULT;
+    o.tune_say = hear_order;
+    o.data.path = "synthetic:nodes=8192,edges=9000,features=4,classes=2,seed=3";
+    for (int nth = 1; !over; nth += 1 + nth / 4) { /* later ones are much alike */
+        gn_session *of = open_session(&o), *s;
+        succeeds(tune_default_session(of, GN_ORDER_NONE, &s));
+        for (int k = 0; k < device.n_modules; k++) device.module[k]->idle = ~UINT64_C(0);
+        gn_tuned rec = {.unit = GN_UNIT_EVAL};
+        double times = 1;
+        z.not_run = 0;
+        order(NULL, nth, results[_i]);
+        gn_status *bad = tune_orders(of, &s, &rec, gn_now_ms() + 1e6, &times);
+        over = ordered();
+        order(NULL, 0, 0);
+        if (_i && !over)
+            fails(bad, GN_ERR_BACKEND, "(700)");
+        else
+            succeeds(bad);
+        failed += z.not_run > 0;
+        if (_i && !over) ck_assert_int_eq(z.not_run, 1);
+        gn_session_free(s);
+        gn_session_free(of);
+        close_device();
+        open_device(0);
+        o.target = device.target;
+    }
+    ck_assert_int_gt(failed, 10);
+}
+END_TEST
+
 static TCase *named(const char *name)
 {
     TCase *t = tcase_create(name);
@@ -403,5 +447,6 @@ int main(void)
     tcase_add_test(k, a_search_goes_on);
     tcase_add_test(k, locks);
     tcase_add_test(e, every_error);
+    tcase_add_loop_test(e, orders, 0, 2);
     return RUN_CASES("cuda_tune", c, k, e);
 }
