@@ -6,7 +6,8 @@
  *
  * A product of all sources becomes one of the rows that are summed, and its gradient by W too; on the edges a head has as
  * many columns as x instead of its share of x W.  What else reads x W does so by way of x: scores <a, (x W)_k> are x (W a)_k,
- * of rows taken of x W as of rows taken of x. What a softmax divides by is left for the row.
+ * of rows taken of x W as of rows taken of x. What a softmax divides by is left for the row,
+ * where it subtracts the row's maximum: without, numerators may be so large that their sums overflow before they are divided.
  *
  * Of gradients, it is the other way round: there are few rows to project and many that read them,
  *
@@ -18,6 +19,7 @@
  * edges into picked rows; where it is not known how many rows and edges there are; and for machines whose lanes share rows out,
  * where sums of all heads fit no group's registers. */
 #include "passes/passes.h"
+#include "passes/softmax.h"
 
 enum { MOST_HEADS = 64 };
 
@@ -75,22 +77,27 @@ static bool is_sum(const gir_program *p, gir_id v, int end)
     return n->op == GIR_SCATTER && n->attr.i[0] == end && n->attr.i[1] == GIR_SUM;
 }
 
-/* A sum and a constant above 0: what a softmax is divided by. A row without edges is 0 then, divided or not. */
-static bool never_zero(const gir_program *p, gir_id v)
+/* The sum of w over a row's edges and a constant above 0, so that a row without edges is 0, divided or not. */
+static bool is_divisor(const gir_program *p, gir_id v, gir_id g, gir_id w)
 {
     double c;
-    return gir_at(p, v)->op == GIR_ADD && gir_at(p, gir_in(p, v, 0))->op == GIR_SCATTER &&
-           gir_is_number(p, gir_in(p, v, 1), &c) && c > 0;
+    if (gir_at(p, v)->op != GIR_ADD || !gir_is_number(p, gir_in(p, v, 1), &c) || c <= 0) return false;
+    gir_id sum = gir_in(p, v, 0);
+    return is_sum(p, sum, GIR_DST) && gir_in(p, sum, 0) == g && gir_in(p, sum, 1) == w;
 }
 
-/* What all edges of a row divide by is left for the row. */
+/* What all edges of a row divide by is left for the row: of a softmax, whose numerators are 1 at most.  Larger ones might
+ * overflow before they are divided. */
 static void take_divisor(const gir_program *p, gir_id g, attention *a)
 {
+    gir_id by, of, score;
     if (gir_at(p, a->alpha)->op != GIR_DIV) return;
-    gir_id by = gir_in(p, a->alpha, 1);
-    if (!gathers(p, by, g, GIR_DST) || !never_zero(p, gir_in(p, by, 1))) return;
+    gir_id w = gir_in(p, a->alpha, 0);
+    by = gir_in(p, a->alpha, 1);
+    if (!gathers(p, by, g, GIR_DST) || !gn_is_softmax(p, w, &of, &score) || of != g) return;
+    if (!is_divisor(p, gir_in(p, by, 1), g, w)) return;
     a->by = gir_in(p, by, 1);
-    a->alpha = gir_in(p, a->alpha, 0);
+    a->alpha = w;
 }
 
 /* Is v a sum of p[e, k] times what is gathered of rows of a product? */

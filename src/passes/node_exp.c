@@ -19,6 +19,7 @@
 #include "passes/passes.h"
 #include "passes/rewrite.h"
 #include "passes/scale_free.h"
+#include "passes/softmax.h"
 
 #include <math.h>
 
@@ -88,22 +89,11 @@ static bool find_terms(const gir_program *p, softmax *m, gir_id v)
     return true;
 }
 
-/* exp(x - gather(max of x over each destination's edges)) */
 static bool match(const gir_program *p, gir_id v, softmax *m)
 {
     const gir_node *n = gir_at(p, v);
-    if (n->op != GIR_EXP || (n->type.elem != GN_F32 && n->type.elem != GN_F64)) return false;
-    gir_id sub = gir_in(p, v, 0);
-    if (gir_at(p, sub)->op != GIR_SUB) return false;
-    gir_id x = gir_in(p, sub, 0), there = gir_in(p, sub, 1);
-    while (gir_at(p, there)->op == GIR_DETACH) there = gir_in(p, there, 0);
-    if (gir_at(p, there)->op != GIR_GATHER || gir_at(p, there)->attr.i[0] != GIR_DST) return false;
-    gir_id max = gir_in(p, there, 1);
-    while (gir_at(p, max)->op == GIR_DETACH) max = gir_in(p, max, 0);
-    const gir_node *s = gir_at(p, max);
-    if (s->op != GIR_SCATTER || s->attr.i[0] != GIR_DST || s->attr.i[1] != GIR_RED_MAX) return false;
-    if (gir_in(p, max, 1) != x || gir_in(p, max, 0) != gir_in(p, there, 0)) return false;
-    *m = (softmax){.w = v, .g = gir_in(p, max, 0), .score = x};
+    *m = (softmax){.w = v};
+    if ((n->type.elem != GN_F32 && n->type.elem != GN_F64) || !gn_is_softmax(p, v, &m->g, &m->score)) return false;
     find_slope(p, m);
     return find_terms(p, m, m->e) && m->n[GIR_SRC] > 0;
 }
