@@ -83,11 +83,14 @@ static gn_status *enter(gn_cuda_device *d)
     return check(d, d->driver->cuCtxPushCurrent_v2(d->context), "entering the device's context");
 }
 
+/* What was done stays done where the context cannot be left, so that its maker can end it; a device that is lost by that says so
+ * from the next call on. */
 static gn_status *leave(gn_cuda_device *d, int result, const char *doing)
 {
     void *context;
     int popped = d->driver->cuCtxPopCurrent_v2(&context);
-    return check(d, result ? result : popped, doing);
+    if (is_fatal(popped)) d->lost = popped;
+    return check(d, result, doing);
 }
 
 /* Life -------------------------------------------------------------------------------------------------------------- */

@@ -30,14 +30,14 @@ API(cuDriverGetVersion, int *version)
 API(cuGetErrorName, int result, const char **name)
 {
     *name = result == OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OF_THE_FAKE_DRIVER";
-    return OK;
+    return fake_ended(__func__);
 }
 
 API(cuGetErrorString, int result, const char **text)
 {
     (void)result;
     *text = "ordered by a test";
-    return OK;
+    return fake_ended(__func__);
 }
 
 API(cuDeviceGetCount, int *n)
@@ -95,7 +95,7 @@ API(cuDevicePrimaryCtxRelease_v2, int device)
 {
     (void)device;
     if (--fake.contexts < 0) fake_note("a context released too often");
-    return OK;
+    return fake_ended(__func__);
 }
 
 API(cuCtxPushCurrent_v2, void *context)
@@ -113,7 +113,7 @@ API(cuCtxPopCurrent_v2, void **context)
 {
     *context = &fake.contexts;
     if (--fake.pushed < 0) fake_note("a context popped too often");
-    return OK;
+    return fake_ended(__func__);
 }
 
 /* Memory ------------------------------------------------------------------------------------------------------------ */
@@ -143,14 +143,14 @@ API(cuMemAlloc_v2, uint64_t *p, size_t bytes)
     return OK;
 }
 
-static int release(void *at, fake_kind k)
+static int release(const char *function, void *at, fake_kind k)
 {
     for (fake_object *o = fake.objects; o; o = o->next) {
         if (o->kind != k || o->at != at) continue;
         if (k == MEMORY) fake.used -= o->bytes;
         free(o->at);
         fake_drop(o);
-        return OK;
+        return fake_ended(function);
     }
     fake_note("memory freed that was not allocated");
     return INVALID_VALUE;
@@ -159,7 +159,7 @@ static int release(void *at, fake_kind k)
 API(cuMemFree_v2, uint64_t p)
 {
     IN_CONTEXT();
-    return release((void *)(uintptr_t)p, MEMORY);
+    return release(__func__, (void *)(uintptr_t)p, MEMORY);
 }
 
 API(cuMemAllocHost_v2, void **p, size_t bytes)
@@ -176,7 +176,7 @@ API(cuMemAllocHost_v2, void **p, size_t bytes)
 API(cuMemFreeHost, void *p)
 {
     IN_CONTEXT();
-    return release(p, PINNED);
+    return release(__func__, p, PINNED);
 }
 
 /* Modules ----------------------------------------------------------------------------------------------------------- */
@@ -247,7 +247,7 @@ API(cuModuleUnload, void *module)
         if (o->kind == FUNCTION && o->module == m) fake_drop(o);
     }
     fake_drop(m);
-    return OK;
+    return fake_ended(__func__);
 }
 
 API(cuModuleGetFunction, void **function, void *module, const char *name)

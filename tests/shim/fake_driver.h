@@ -2,7 +2,7 @@
 #ifndef TESTS_CUDA_FAKE_DRIVER_H
 #define TESTS_CUDA_FAKE_DRIVER_H
 
-/* The `nth` call from now of `function` (NULL: of any but cuCtxPushCurrent_v2) gives `result`; 0 for nth: none does. */
+/* The `nth` call from now of `function` (NULL: of any but cuCtxPushCurrent_v2 and those that end something) gives `result`; 0 for nth: none does. */
 typedef void fake_fail_fn(const char *function, int nth, int result);
 typedef int fake_fails_fn(void);                 /* is a call that was ordered to fail still to come? */
 typedef int fake_calls_fn(const char *function); /* since this was asked of it last; NULL: of all, since fake_fail */

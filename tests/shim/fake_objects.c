@@ -137,12 +137,21 @@ EXPORT int fake_within(unsigned long long p, unsigned long long bytes)
 EXPORT void fake_misuse(const char *what);
 EXPORT void fake_misuse(const char *what) { fake_note(what); }
 
+/* Calls that end something, and those without which nothing can be ended, fail where they are named alone: what is meant for any
+ * call would leave what is held where it is. */
 int fake_ordered(const char *function)
 {
     calls++;
     ++*count_of(function);
-    /* What cannot enter the context cannot free what it holds: that call fails where it is named alone. */
     bool meant = fail_function ? !strcmp(fail_function, function) : strcmp(function, "cuCtxPushCurrent_v2") != 0;
+    if (fail_nth && meant && --fail_nth == 0) return fail_result;
+    return OK;
+}
+
+int fake_ended(const char *function)
+{
+    bool meant = fail_function && !strcmp(fail_function, function);
+    ++*count_of(function);
     if (fail_nth && meant && --fail_nth == 0) return fail_result;
     return OK;
 }

@@ -78,6 +78,8 @@ bool fake_records(void);                        /* does a stream? */
 bool fake_lies_within(const void *p, size_t n); /* in one allocation of the device */
 void fake_note(const char *what);               /* a misuse */
 int fake_ordered(const char *function);         /* counts the call; the result that it was ordered to give */
+/* The same of a call that has done what it is for: drivers hand on what earlier work came to. */
+int fake_ended(const char *function);
 
 #define ENTER()                                                                                                        \
     do {                                                                                                               \

@@ -112,7 +112,7 @@ API(cuStreamDestroy_v2, void *stream)
     fake_object *s = fake_find(stream, STREAM, "a stream that is none");
     if (s && s->recording) fake_drop(s->graph);
     if (s) fake_drop(s);
-    return s ? OK : INVALID_HANDLE;
+    return s ? fake_ended(__func__) : INVALID_HANDLE;
 }
 
 static int wait_for(fake_object *s)
@@ -146,7 +146,7 @@ API(cuEventDestroy_v2, void *event)
     IN_CONTEXT();
     fake_object *e = fake_find(event, EVENT, "an event that is none");
     if (e) fake_drop(e);
-    return e ? OK : INVALID_HANDLE;
+    return e ? fake_ended(__func__) : INVALID_HANDLE;
 }
 
 API(cuEventRecord, void *event, void *stream)
@@ -396,7 +396,7 @@ API(cuGraphDestroy, void *graph)
     IN_CONTEXT();
     fake_object *g = fake_find(graph, GRAPH, "a graph that is none");
     if (g) fake_drop(g);
-    return g ? OK : INVALID_HANDLE;
+    return g ? fake_ended(__func__) : INVALID_HANDLE;
 }
 
 API(cuGraphExecDestroy, void *exec)
@@ -404,5 +404,5 @@ API(cuGraphExecDestroy, void *exec)
     IN_CONTEXT();
     fake_object *e = fake_find(exec, EXEC, "a graph that is none");
     if (e) fake_drop(e);
-    return e ? OK : INVALID_HANDLE;
+    return e ? fake_ended(__func__) : INVALID_HANDLE;
 }

@@ -330,9 +330,57 @@ END_TEST
 typedef struct held { /* by a scenario, when it failed somewhere */
     gn_cuda_driver *driver;
     gn_cuda_device *device;
+    gn_cuda_module *module;
     gn_cuda_graph *graph;
     gn_device_ptr a, b;
 } held;
+
+/* Kernels that compute nothing. */
+static int any_kernel(void *code, const char *name)
+{
+    (void)code;
+    return (int)(strlen(name) & 1);
+}
+
+static int no_words(void *code, int kernel)
+{
+    (void)code;
+    (void)kernel;
+    return 0;
+}
+
+static int nothing(void *code, int kernel, unsigned blocks, unsigned threads, int together,
+                   const unsigned long long *value)
+{
+    (void)code;
+    (void)kernel;
+    (void)blocks;
+    (void)threads;
+    (void)together;
+    (void)value;
+    return 0;
+}
+
+/* What is launched, alone, together and as a node that is set. */
+static gn_status *launches(held *h)
+{
+    static const fake_image image = {"fakegpu", NULL, any_kernel, no_words, nothing, NULL};
+    void *function;
+    int64_t blocks;
+    gn_cuda_graph *g = NULL;
+    GN_TRY(gn_cuda_module_load(h->device, &image, &h->module));
+    GN_TRY(gn_cuda_module_function(h->module, "k", &function));
+    GN_TRY(gn_cuda_resident(h->device, function, 32, &blocks));
+    GN_TRY(gn_cuda_launch_together(h->device, function, blocks, 32, NULL));
+    GN_TRY(gn_cuda_room(h->device, &blocks));
+    GN_TRY(gn_cuda_fill(h->device, h->a, 1, 8));
+    GN_TRY(gn_cuda_record_begin(h->device, 1));
+    GN_TRY(gn_cuda_record_end(h->device, gn_cuda_launch(h->device, function, 1, 32, NULL), &g));
+    gn_status *s = gn_cuda_graph_has_nodes(g, 1) ? gn_cuda_graph_set_launch(g, 0, function, 2, 32, NULL) : NULL;
+    if (!s) s = gn_cuda_graph_run(g);
+    gn_cuda_graph_free(g);
+    return s;
+}
 
 static gn_status *scenario(held *h, char *bytes)
 {
@@ -353,6 +401,7 @@ static gn_status *scenario(held *h, char *bytes)
     GN_TRY(gn_cuda_mark(h->device, 1));
     GN_TRY(gn_cuda_between(h->device, &ms));
     GN_TRY(gn_cuda_wait(h->device));
+    GN_TRY(launches(h));
     return gn_cuda_download(h->device, bytes, h->a, N);
 }
 
@@ -360,6 +409,7 @@ static void let_go(held *h)
 {
     if (h->device) {
         gn_cuda_graph_free(h->graph);
+        gn_cuda_module_free(h->module);
         gn_cuda_free(h->device, h->a);
         gn_cuda_free(h->device, h->b);
     }
@@ -394,6 +444,83 @@ START_TEST(every_error)
     }
     order(NULL, 0, 0);
     free(bytes);
+}
+END_TEST
+
+/* Each call of that function fails, one in a run: an error or none.  How often it is called; *left: by what was held at the end. */
+static int each_call(const char *name, int result, int *left)
+{
+    char *bytes = calloc(1, (4 << 20) + 10);
+    int nth = 0;
+    for (bool over = false; !over;) {
+        held h = {0};
+        order(name, ++nth, result);
+        gn_status *s = scenario(&h, bytes);
+        let_go(&h);
+        over = fails_yet();
+        order(NULL, 0, 0);
+        ck_assert_msg(!over || !s, "%s: %s", name, s ? gn_status_message(s) : "");
+        gn_status_free(s);
+        *left += alive();
+    }
+    free(bytes);
+    return nth - 1;
+}
+
+/* All functions of the driver that are used: nothing is left but what cannot be ended since the context cannot be entered. */
+START_TEST(every_function)
+{
+    static const char *const names[] = {
+#define X(name, args) #name,
+        GN_CUDA_DRIVER(X)
+#undef X
+    };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        bool words = !strncmp(names[k], "cuGetError", 10); /* called where another has failed */
+        int left = 0;
+        if (!strcmp(names[k], "cuCtxPushCurrent_v2")) continue;
+        int n = each_call(names[k], _i ? GN_CUDA_LAUNCH_FAILED : 1, &left);
+        ck_assert_msg(n > 0 || words, "%s was never called", names[k]);
+        ck_assert_msg(!left, "%s: %d objects are left", names[k], left);
+        ck_assert_msg(!fault(), "%s: %s", names[k], fault());
+    }
+}
+END_TEST
+
+START_TEST(entering)
+{
+    int left = 0;
+    ck_assert_int_gt(each_call("cuCtxPushCurrent_v2", _i ? GN_CUDA_LAUNCH_FAILED : 1, &left), 20);
+}
+END_TEST
+
+/* Without words for an error it is told by its number. */
+START_TEST(speechless)
+{
+    gn_cuda_device *d;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    order("cuGetErrorName", 1, 1);
+    fails(gn_cuda_error(driver, 1, "trying"), GN_ERR_BACKEND, "trying: unknown error (1): ordered by a test");
+    order("cuGetErrorString", 1, 1);
+    fails(gn_cuda_error(driver, 1, "trying"), GN_ERR_BACKEND, "(1): the driver has no words for it");
+    gn_cuda_device_close(d);
+}
+END_TEST
+
+/* A context that cannot be left undoes nothing; where the device is lost by that the next call says so. */
+START_TEST(leaving)
+{
+    gn_cuda_device *d;
+    gn_device_ptr p;
+    succeeds(gn_cuda_device_open(driver, 0, &d));
+    order("cuCtxPopCurrent_v2", 1, _i ? GN_CUDA_LAUNCH_FAILED : 1);
+    succeeds(gn_cuda_alloc(d, 8, "a", &p));
+    if (_i)
+        fails(gn_cuda_wait(d), GN_ERR_BACKEND, "is lost");
+    else
+        succeeds(gn_cuda_wait(d));
+    gn_cuda_free(d, p);
+    gn_cuda_device_close(d);
 }
 END_TEST
 
@@ -507,10 +634,14 @@ int main(void)
     tcase_add_test(t, nodes);
     tcase_add_test(t, no_nodes);
     tcase_add_test(t, every_error);
+    tcase_add_loop_test(t, every_function, 0, 2);
+    tcase_add_loop_test(t, leaving, 0, 2);
+    tcase_add_test(t, speechless);
     tcase_add_test(t, endless);
     tcase_add_test(t, words);
     tcase_add_test(t, fatal);
     tcase_add_checked_fixture(misuse, setup, leave);
+    tcase_add_loop_test(misuse, entering, 0, 2);
     tcase_add_loop_test(misuse, while_recording, 0, 6);
     return RUN_CASES("cuda_device", t, misuse);
 }
