@@ -296,12 +296,18 @@ static char *name_from(const char *path)
     return strndup(slash, (size_t)((dot ? dot : end) - slash));
 }
 
-static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_reading *r)
+gn_status *gn_reading_check_split(const gn_reading *r)
 {
     int64_t splits = r->splits > 1 ? r->splits : 1;
-    if (opt->split < 0 || opt->split >= splits)
-        GN_FAIL(GN_ERR_USAGE, "%s: split %d: there %s %lld", r->origin, opt->split, splits == 1 ? "is only" : "are",
+    if (r->opt->split < 0 || r->opt->split >= splits)
+        GN_FAIL(GN_ERR_USAGE, "%s: split %d: there %s %lld", r->origin, r->opt->split, splits == 1 ? "is only" : "are",
                 (long long)splits);
+    return NULL;
+}
+
+static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_reading *r)
+{
+    GN_TRY(gn_reading_check_split(r));
     if (!d->name && opt->path && !(d->name = name_from(opt->path)))
         GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
     if (opt->undirected == 1 && !r->undirected) {

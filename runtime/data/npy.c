@@ -144,36 +144,35 @@ gn_status *gn_npy_parse(const void *bytes, size_t n, const char *origin, gn_ndar
 
 /* ---- members of an .npz ---- */
 
-typedef struct names {
-    char member[128], origin[512];
-} names;
+typedef struct member_name {
+    char text[64];
+} member_name;
 
-static names names_of(const gn_zip *z, const char *key)
+static member_name member_of(const char *key)
 {
-    names t;
-    snprintf(t.member, sizeof t.member, "%s.npy", key);
-    snprintf(t.origin, sizeof t.origin, "%s: %s", z ? gn_zip_origin(z) : "", key);
-    return t;
+    member_name m;
+    snprintf(m.text, sizeof m.text, "%s.npy", key);
+    return m;
 }
 
-bool gn_npz_has(const gn_zip *z, const char *key) { return gn_zip_has(z, names_of(z, key).member); }
+bool gn_npz_has(const gn_zip *z, const char *key) { return gn_zip_has(z, member_of(key).text); }
 
-static gn_status *read_member(gn_zip *z, const names *t, gn_ndarray *a)
+static gn_status *read_member(gn_zip *z, const char *name, const char *origin, gn_ndarray *a)
 {
     unsigned char first[12], *header;
     size_t at, length;
     uint64_t size;
-    GN_TRY(gn_zip_enter(z, t->member, &size));
+    GN_TRY(gn_zip_enter(z, name, &size));
     GN_TRY(gn_zip_read(z, first, sizeof first));
-    GN_TRY(parse_preamble(first, t->origin, &at, &length));
+    GN_TRY(parse_preamble(first, origin, &at, &length));
     GN_MEM(header, length);
     size_t known = sizeof first - at; /* version 1 has its dict from byte 10 on */
     memcpy(header, first + at, known);
     gn_status *s = gn_zip_read(z, header + known, length - known);
-    if (!s) s = parse_dict((const char *)header, length, t->origin, a);
+    if (!s) s = parse_dict((const char *)header, length, origin, a);
     free(header);
     GN_TRY(s);
-    GN_TRY(check_size(a, size - at - length, t->origin));
+    GN_TRY(check_size(a, size - at - length, origin));
     unsigned char *data;
     GN_MEM(data, size - at - length);
     a->owned = data;
@@ -184,9 +183,15 @@ static gn_status *read_member(gn_zip *z, const names *t, gn_ndarray *a)
 
 gn_status *gn_npz_array(gn_zip *z, const char *key, gn_ndarray *out)
 {
-    names t = names_of(z, key);
+    return gn_npz_member(z, member_of(key).text, out);
+}
+
+gn_status *gn_npz_member(gn_zip *z, const char *name, gn_ndarray *out)
+{
+    char origin[512];
     gn_ndarray a = {0};
-    gn_status *s = read_member(z, &t, &a);
+    snprintf(origin, sizeof origin, "%s: %.*s", gn_zip_origin(z), (int)strlen(name) - 4, name);
+    gn_status *s = read_member(z, name, origin, &a);
     if (s) {
         gn_zip_abandon(z);
         gn_ndarray_free(&a);

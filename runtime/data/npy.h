@@ -10,8 +10,11 @@
 /* The array points into `bytes`. */
 GN_NODISCARD gn_status *gn_npy_parse(const void *bytes, size_t n, const char *origin, gn_ndarray *out);
 
+/* Keys are the names that layouts give to arrays, of fewer than 60 bytes. */
 bool gn_npz_has(const gn_zip *z, const char *key);
 /* Member `key`.npy; the array owns its data (gn_ndarray_free). Nothing is allocated before header and size agree. */
 GN_NODISCARD gn_status *gn_npz_array(gn_zip *z, const char *key, gn_ndarray *out);
+/* The same of a member by its whole name, of any length, which ends in .npy. */
+GN_NODISCARD gn_status *gn_npz_member(gn_zip *z, const char *name, gn_ndarray *out);
 
 #endif

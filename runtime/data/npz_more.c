@@ -42,7 +42,7 @@ static gn_status *read_one(gn_zip *z, const char *name, gn_data_array *to)
     gn_ndarray a;
     size_t n = strlen(name), end = n > 4 && !strcmp(name + n - 4, ".npy") ? 4 : 0;
     if (!(to->name = strndup(name, n - end))) GN_FAIL(GN_ERR_NOMEM, "out of memory: the name of an array");
-    gn_status *s = end ? gn_npz_array(z, to->name, &a) : NULL;
+    gn_status *s = end ? gn_npz_member(z, name, &a) : NULL;
     if (s && gn_status_code(s) == GN_ERR_NOMEM) return s;
     if (s || !end) {
         gn_zip_abandon(z);

@@ -29,9 +29,7 @@ static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uin
                                 "`train_idx`, `valid_idx` and `test_idx`");
     if (a->rank == 2) splits = a->dim[rows ? 0 : 1];
     l->r->splits = splits;
-    if (split < 0 || split >= splits)
-        GN_FAIL(GN_ERR_USAGE, "%s: %s: split %lld: there %s %lld", l->r->origin, key, (long long)split,
-                splits == 1 ? "is only" : "are", (long long)splits);
+    GN_TRY(gn_reading_check_split(l->r));
     at = columns ? split : split * n;
     if (columns) step = splits;
     for (int64_t i = 0; i < n; i++) mask[i] = gn_ndarray_f64(a, at + i * step) != 0;

@@ -16,6 +16,9 @@ typedef struct gn_reading {
     bool normalize_default; /* out: rows are normalised unless the options say no */
 } gn_reading;
 
+/* GN_ERR_USAGE: opt->split is none of `splits`. */
+GN_NODISCARD gn_status *gn_reading_check_split(const gn_reading *r);
+
 typedef gn_status *gn_reader(const void *bytes, size_t n, gn_reading *r, gn_dataset **out);
 
 GN_NODISCARD gn_status *gn_graph_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset **out);

@@ -124,7 +124,7 @@ data(1, NO_FEATURES, r.write("no_features.txt", "0 1\r\n1 2\r\n"), "--classes", 
 data(1, NO_FEATURES, npz("no_features", x=None))
 data(1, "`C` is the number of classes, and the data has none; --classes N", npz("no_classes", y=None))
 data(2, "3 classes are asked for, but the labels have 4", npz("classes", y=("q", (4,), [0, 1, 3, 1])), "--classes", 3)
-data(2, "train_mask: split 1: there is only 1", npz("split"), "--split", "1")
+data(2, "split 1: there is only 1", npz("split"), "--split", "1")
 SPLITS = {f"{name}_masks": ("?", (1, 4), [1, 1, 1, 1]) for name in ("train", "val", "test")}
 data(2, "edges with attributes cannot be made undirected; --undirected off leaves them", npz(
     "heterophilous", **NO_MASKS, **SPLITS, edge_index=None, edges=("q", (4, 2), [0, 1, 1, 2, 2, 3, 3, 1]),

@@ -64,16 +64,17 @@ r.fails(3, "y[0] is 0.5: expected a class, or -1; other numbers to learn go unde
         "train", GCN, "--data", npz("float.npz", {**ALL, "y": ("f", (N,), [0.5] * N)}))
 r.fails(1, "so there is no `train_mask`", "train", reg, "--data", npz("bad.npz", {"edge_index": EDGES, "x": X, "target": TARGET}))
 
-# A further input of the model, one row for all, and one that may be left out.
-model = r.write("more.gnn", """model M() (g: graph, x: node[F], shift: [4], z: node = none) -> node[4] {
-  h = x + shift
-  if z != none { h = h * unsqueeze(z, -1) }
+# A further input of the model, one row for all, and one that may be left out.  Names may be long.
+LONG = "shift" * 40
+model = r.write("more.gnn", f"""model M() (g: graph, x: node[F], {LONG}: [4], z: node = none) -> node[4] {{
+  h = x + {LONG}
+  if z != none {{ h = h * unsqueeze(z, -1) }}
   return h
-}
+}}
 """)
 shift = ("f", (4,), [1.0, 2.0, 3.0, 4.0])
 for z in (None, ("i", (N, 1), list(range(N)))):
-    data = npz("more.npz", {**ALL, "y": None, "shift": shift, "z": z})
+    data = npz("more.npz", {**ALL, "y": None, LONG: shift, "z": z})
     r.works("run", model, "--data", data, "-q", "--reorder", "degree", "--predictions", r.path("more.out.npz"))
     want = [(X[2][4 * v + k] + shift[2][k]) * (v if z else 1) for v in range(N) for k in range(4)]
     got = files.read_npz(r.path("more.out.npz"))["out"][2]
