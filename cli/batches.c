@@ -214,7 +214,7 @@ static gn_status *start(batches *z, const gn_session_options *o)
     GN_TRY(gn_pool_new(o->threads > 0 ? o->threads : gn_cores(), &z->pool));
     GN_TRY(gn_model_add_state(z->s->model, &z->s->build, &z->state));
     GN_TRY(gn_model_reset(z->s->model, &z->state, o->seed));
-    return z->s->weights ? gn_weights_take(z->s->model, z->s->weights, o->weights, &z->state) : NULL;
+    return z->s->weights ? gn_weights_take(z->s->model, z->s->weights, o->weights, "", &z->state) : NULL;
 }
 
 static void end(batches *z)

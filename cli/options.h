@@ -45,6 +45,8 @@ typedef struct gn_cli_options {
     const char *passes;      /* opt: comma-separated; NULL: the pipeline of the mode */
     const char *data;        /* NULL: the embedded sample */
     const char *save;        /* train: where the weights go */
+    const char *checkpoint;  /* train: where training that can go on is written */
+    const char *resume_from; /* train: the checkpoint that it goes on from */
     const char *weights;     /* where weights come from */
     const char *predictions; /* where predictions go */
     const char *features;    /* data, identity, degree, ones; NULL: not given */
@@ -69,6 +71,7 @@ typedef struct gn_cli_options {
     int64_t classes;
     int64_t split; /* the integers are -1 where they were not given */
     int64_t epochs;
+    int64_t checkpoint_every;
     int64_t seed;
     int64_t seeds;
     int64_t threads;

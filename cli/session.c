@@ -76,7 +76,7 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     return defines_of(cli, out);
 }
 
-static bool is_same_file(const char *a, const char *b)
+bool gn_cli_same_file(const char *a, const char *b)
 {
     struct stat at, bt;
     return a && b && !stat(a, &at) && !stat(b, &bt) && at.st_dev == bt.st_dev && at.st_ino == bt.st_ino;
@@ -85,8 +85,8 @@ static bool is_same_file(const char *a, const char *b)
 gn_status *gn_cli_check_output(const gn_cli *cli, const char *option, const char *path)
 {
     if (!path) return NULL;
-    bool model = cli->args.n && is_same_file(path, cli->args.p[0]);
-    if (model || is_same_file(path, cli->opt.data))
+    bool model = cli->args.n && gn_cli_same_file(path, cli->args.p[0]);
+    if (model || gn_cli_same_file(path, cli->opt.data))
         GN_FAIL(GN_ERR_USAGE, "%s %s: that is the %s, which would be lost", option, path, model ? "model" : "data");
     return gn_status_annotate(gn_out_check(path), "%s", option);
 }

@@ -12,6 +12,9 @@ GN_NODISCARD gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *
  * it is for; NULL is fine. */
 GN_NODISCARD gn_status *gn_cli_check_output(const gn_cli *cli, const char *option, const char *path);
 
+/* Two names of one file, that is there; NULL is none. */
+bool gn_cli_same_file(const char *a, const char *b);
+
 /* gn_session_new.  Where the mode searches, Ctrl-C ends the search: GN_ERR_INTERRUPTED says what is kept.  Not with
  * o->over, where the caller listens. */
 GN_NODISCARD gn_status *gn_cli_session_open(gn_cli *cli, gn_session_options *o, gn_session **out);

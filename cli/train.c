@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct progress {
@@ -56,6 +57,7 @@ static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fi
         gn_json_object(&j, NULL);
         gn_json_int(&j, "seed", (int64_t)fits[k].seed);
         gn_json_int(&j, "epochs", fits[k].epochs);
+        gn_json_int(&j, "resumed_epochs", fits[k].resumed);
         gn_json_bool(&j, "interrupted", fits[k].interrupted);
         gn_json_int(&j, "best_epoch", fits[k].best_epoch);
         gn_json_double(&j, "loss", fits[k].loss);
@@ -87,6 +89,7 @@ static void report_fit(const gn_session *s, const gn_fit *f)
 {
     char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
     printf("seed %llu: %lld epoch%s", (unsigned long long)f->seed, (long long)f->epochs, f->epochs == 1 ? "" : "s");
+    if (f->resumed) printf(" (%lld before it went on)", (long long)f->resumed);
     if (f->chosen) printf(", best %lld: loss %.4f", (long long)f->best_epoch, f->best_loss);
     if (!f->chosen && f->epochs) printf(", loss %.4f", f->loss);
     if (s->data->y && gn_session_classes(s))
@@ -123,14 +126,21 @@ static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n, i
     return NULL;
 }
 
+/* Where it goes on, once the checkpoint is written. */
+static const char *way_on(const gn_cli *cli)
+{
+    const char *path = cli->opt.checkpoint;
+    return path ? gn_arena_printf(cli->arena, "; --resume %s goes on there", path) : "";
+}
+
 /* After all that was asked for: files as they would be at the end. */
 static gn_status *say_interrupted(const gn_cli *cli, const gn_session *s, const gn_fit *f)
 {
     int64_t all = s->opt.epochs >= 0 ? s->opt.epochs : s->model->train.epochs;
     const char *save = cli->opt.save, *seed = "";
     if (cli->opt.seeds > 1) seed = gn_arena_printf(cli->arena, "seed %llu: ", (unsigned long long)f->seed);
-    GN_FAIL(GN_ERR_INTERRUPTED, "%sinterrupted after epoch %lld of %lld%s%s", seed, (long long)f->epochs,
-            (long long)all, save ? "; the weights that there are then are in " : "", save ? save : "");
+    GN_FAIL(GN_ERR_INTERRUPTED, "%sinterrupted after epoch %lld of %lld%s%s%s", seed, (long long)f->epochs,
+            (long long)all, save ? "; the weights that there are then are in " : "", save ? save : "", way_on(cli));
 }
 
 /* What was computed is reported whatever becomes of the files. */
@@ -146,8 +156,37 @@ static gn_status *train_session(gn_cli *cli, gn_session *s)
     if (done) cli->opt.json ? report_json(cli, s, fits, done) : report_text(cli, s, fits, done);
     if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
     if (!status && cli->opt.predictions) status = gn_cli_write_predictions(cli, s);
+    for (int64_t k = 0; k < done; k++) {
+        if (!status)
+            status = gn_status_annotate(fits[k].unwritten, "--checkpoint");
+        else
+            gn_status_free(fits[k].unwritten);
+    }
     if (!status && done && fits[done - 1].interrupted) status = say_interrupted(cli, s, &fits[done - 1]);
     return status;
+}
+
+/* A checkpoint is of one run, from which it has its seed, and that of a split that was drawn. */
+static gn_status *set_checkpoints(gn_cli *cli, gn_session_options *o)
+{
+    const char *to = cli->opt.checkpoint, *from = cli->opt.resume_from, *option = to ? "--checkpoint" : "--resume";
+    if (cli->opt.checkpoint_every > 0 && !to) GN_FAIL(GN_ERR_USAGE, "--checkpoint-every: --checkpoint FILE says where");
+    if ((to || from) && cli->opt.seeds > 1) GN_FAIL(GN_ERR_USAGE, "%s: is of one run; --seeds makes several", option);
+    if (from && cli->opt.weights)
+        GN_FAIL(GN_ERR_USAGE, "--resume: goes on from the weights of %s; --weights starts from others", from);
+    GN_TRY(gn_cli_check_output(cli, "--checkpoint", to));
+    if (to && cli->opt.save && (!strcmp(to, cli->opt.save) || gn_cli_same_file(to, cli->opt.save)))
+        GN_FAIL(GN_ERR_USAGE, "--checkpoint %s: --save would replace it with the weights alone", to);
+    o->checkpoint = to;
+    o->checkpoint_every = cli->opt.checkpoint_every > 0 ? cli->opt.checkpoint_every : 0;
+    o->resume = from;
+    if (!from) return NULL;
+    uint64_t seed;
+    GN_TRY(gn_checkpoint_seed(from, &seed));
+    if (cli->opt.seed >= 0 && (uint64_t)cli->opt.seed != seed)
+        GN_FAIL(GN_ERR_USAGE, "%s: is of seed %llu, which --seed cannot change", from, (unsigned long long)seed);
+    o->seed = o->data.seed = seed;
+    return NULL;
 }
 
 static gn_status *train(gn_cli *cli)
@@ -156,6 +195,7 @@ static gn_status *train(gn_cli *cli)
     GN_TRY(gn_cli_session_options(cli, &o));
     GN_TRY(gn_cli_check_output(cli, "--save", cli->opt.save));
     GN_TRY(gn_cli_check_output(cli, "--predictions", cli->opt.predictions));
+    GN_TRY(set_checkpoints(cli, &o));
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     o.train = true;
@@ -176,11 +216,15 @@ const gn_command gn_command_train = {
         "Trains a model as its train block says and reports loss and accuracy.  The same seed gives the\n"
         "same bits, on any number of threads.  Ctrl-C ends it after the epoch that it is in, and what was asked\n"
         "for is written; a second one ends it at once.  In the search of -O max-autotune it ends that, and what was\n"
-        "found is kept.\n",
-    .examples = "  gnnc train samples/gcn.gnn                                 on the built-in graph\n"
-                "  gnnc train samples/gcn.gnn --data cora --save w.safetensors\n"
-                "  gnnc train samples/gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"
-                "  gnnc train samples/gcn.gnn -D hidden=64 --epochs 100 -O max-autotune\n",
+        "found is kept.  With --checkpoint training that was interrupted, or whose machine went down, goes on with\n"
+        "--resume, and ends with the weights that it would have ended with.\n",
+    .examples =
+        "  gnnc train samples/gcn.gnn                                 on the built-in graph\n"
+        "  gnnc train samples/gcn.gnn --data cora --save w.safetensors\n"
+        "  gnnc train samples/gcn.gnn --checkpoint c.safetensors     and after a break, with all that was given:\n"
+        "  gnnc train samples/gcn.gnn --checkpoint c.safetensors --resume c.safetensors\n"
+        "  gnnc train samples/gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"
+        "  gnnc train samples/gcn.gnn -D hidden=64 --epochs 100 -O max-autotune\n",
     .min_args = 1,
     .max_args = 1,
     .run = train,

@@ -390,8 +390,10 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load_weights(gnnc_state *s, cons
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path);
 
 /* Everything: weights, moments, step and seed.  Training that goes on from a loaded state ends with the same bytes as
- * training that never stopped. Loading takes a file that was saved from the same model with the same sizes and optimizer,
- * else GNNC_ERROR_DATA; GNNC_ERROR_IO as above. */
+ * training that never stopped.  Weights lie in the file as gnnc_state_save_weights writes them, the rest beside them, model,
+ * hyperparameters and optimizer in its metadata.  Loading takes a file that was saved from the same model with the same sizes,
+ * hyperparameters and optimizer, or a checkpoint of `gnnc train` of such a one (its last weights, not its best); else
+ * GNNC_ERROR_DATA, which names what differs, and the state is as it was.  GNNC_ERROR_IO as above. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path);
 

@@ -23,37 +23,6 @@ static const struct {
 };
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-void gn_tensor_file_free(gn_tensor_file *f)
-{
-    if (!f) return;
-    for (int i = 0; i < f->n; i++) {
-        free(f->tensors[i].name);
-        free(f->tensors[i].data);
-    }
-    for (int i = 0; i < f->n_meta; i++) {
-        free(f->meta_key[i]);
-        free(f->meta_value[i]);
-    }
-    free(f->tensors);
-    free(f->meta_key);
-    free(f->meta_value);
-    free(f);
-}
-
-const gn_named_tensor *gn_tensor_file_find(const gn_tensor_file *f, const char *name)
-{
-    for (int i = 0; i < f->n; i++)
-        if (strcmp(f->tensors[i].name, name) == 0) return &f->tensors[i];
-    return NULL;
-}
-
-const char *gn_tensor_file_meta(const gn_tensor_file *f, const char *key)
-{
-    for (int i = 0; i < f->n_meta; i++)
-        if (strcmp(f->meta_key[i], key) == 0) return f->meta_value[i];
-    return NULL;
-}
-
 /* ---- reading ---- */
 
 typedef struct reading {

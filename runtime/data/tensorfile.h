@@ -33,6 +33,12 @@ void gn_tensor_file_free(gn_tensor_file *f);
 const gn_named_tensor *gn_tensor_file_find(const gn_tensor_file *f, const char *name); /* NULL when absent */
 const char *gn_tensor_file_meta(const gn_tensor_file *f, const char *key);             /* NULL when absent */
 
+/* A file to be filled.  Names, keys and values are copied; `data` of a tensor is zeroed.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_tensor_file_new(gn_tensor_file **out);
+GN_NODISCARD gn_status *gn_tensor_file_add(gn_tensor_file *f, const char *name, gn_elem elem, int rank,
+                                           const int64_t *dim, void **data);
+GN_NODISCARD gn_status *gn_tensor_file_add_meta(gn_tensor_file *f, const char *key, const char *value);
+
 GN_NODISCARD gn_status *gn_npz_write(const char *path, const gn_tensor_file *f);
 
 /* One row a line, comma-separated, %.9g; `header` (may be NULL) is the first line. rank 1 or 2. */

@@ -2,13 +2,11 @@
 #include "api/api.h"
 
 #include "base/map.h"
-#include "runtime/data/tensorfile.h"
+#include "driver/checkpoint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char format_key[] = "gnnc_state", format[] = "1";
 
 static int64_t bytes_of(const gn_state_tensor *t) { return t->rows * t->row_elems * (int64_t)gn_elem_size(t->elem); }
 
@@ -107,7 +105,7 @@ static gn_status *load_weights(gnnc_state *s, const char *path)
     gn_tensor_file *f;
     GN_TRY(api_fetch_state(s)); /* the rest stays */
     GN_TRY(gn_safetensors_read(path, &f));
-    gn_status *bad = gn_weights_take(s->exe->model, f, path, &s->state);
+    gn_status *bad = gn_weights_take(s->exe->model, f, path, "", &s->state);
     if (!bad) s->newer_here = true;
     if (!bad) log_unread(s, f, path);
     gn_tensor_file_free(f);
@@ -137,65 +135,33 @@ gnnc_status *gnnc_state_save_weights(const gnnc_state *s, const char *path)
 
 /* Everything -------------------------------------------------------------------------------------------------------- */
 
-static char *copy_string(const char *s)
+static gn_status *save_state(const gnnc_state *s, const char *path)
 {
-    size_t n = strlen(s) + 1;
-    char *c = malloc(n);
-    return c ? memcpy(c, s, n) : NULL;
-}
-
-static gn_status *fill_file(const gnnc_state *s, gn_tensor_file *f)
-{
-    f->tensors = calloc((size_t)s->state.n + 1, sizeof *f->tensors);
-    f->meta_key = calloc(1, sizeof *f->meta_key);
-    f->meta_value = calloc(1, sizeof *f->meta_value);
-    if (!f->tensors || !f->meta_key || !f->meta_value) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state to be saved");
-    f->n_meta = 1;
-    f->meta_key[0] = copy_string(format_key);
-    f->meta_value[0] = copy_string(format);
-    if (!f->meta_key[0] || !f->meta_value[0]) GN_FAIL(GN_ERR_NOMEM, "out of memory: a state to be saved");
-    for (int k = 0; k < s->state.n; k++) {
-        const gn_state_tensor *from = &s->state.tensors[k];
-        gn_named_tensor *t = &f->tensors[f->n++];
-        *t = (gn_named_tensor){.elem = from->elem, .rank = 2, .dim = {from->rows, from->row_elems}};
-        t->name = copy_string(from->name);
-        t->data = malloc((size_t)bytes_of(from) + 1);
-        if (!t->name || !t->data) GN_FAIL(GN_ERR_NOMEM, "out of memory: '%s' to be saved", from->name);
-        memcpy(t->data, from->data, (size_t)bytes_of(from));
-    }
-    return NULL;
+    gn_tensor_file *f;
+    GN_TRY(api_fetch_state((gnnc_state *)(uintptr_t)s));
+    GN_TRY(gn_tensor_file_new(&f));
+    gn_status *status = gn_state_put(s->exe->model, &s->state, f);
+    if (!status) status = gn_safetensors_write(path, f);
+    gn_tensor_file_free(f);
+    return status;
 }
 
 gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path)
 {
     API_NEEDS(s);
     API_NEEDS(path);
-    gn_tensor_file *f = calloc(1, sizeof *f);
-    if (!f) return api_out(GN_ERROR(GN_ERR_NOMEM, "out of memory: a state to be saved"));
-    gn_status *status = api_fetch_state((gnnc_state *)(uintptr_t)s);
-    if (!status) status = fill_file(s, f);
-    if (!status) status = gn_safetensors_write(path, f);
-    gn_tensor_file_free(f);
-    return api_out(status);
+    return api_out(save_state(s, path));
 }
 
-static gn_status *check_file(const gnnc_state *s, const char *path, const gn_tensor_file *f)
+static gn_status *load_state(gnnc_state *s, const char *path)
 {
-    const char *is = gn_tensor_file_meta(f, format_key);
-    if (!is || strcmp(is, format) != 0)
-        GN_FAIL(GN_ERR_DATA, "%s: is no saved state of gnnc%s%s; for weights see gnnc_state_load_weights", path,
-                is ? " of this version but of " : "", is ? is : "");
-    for (int k = 0; k < s->state.n; k++) {
-        const gn_state_tensor *want = &s->state.tensors[k];
-        const gn_named_tensor *t = gn_tensor_file_find(f, want->name);
-        if (!t) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'", path, want->name);
-        if (t->elem != want->elem || t->rank != 2 || t->dim[0] != want->rows || t->dim[1] != want->row_elems)
-            GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' has another shape or type: %s [%lld, %lld] is expected", path,
-                    want->name, gn_elem_name(want->elem), (long long)want->rows, (long long)want->row_elems);
-    }
-    if (f->n != s->state.n)
-        GN_FAIL(GN_ERR_DATA, "%s: holds %d tensors, the model keeps %d: it was saved from another model or optimizer",
-                path, f->n, s->state.n);
+    gn_tensor_file *f;
+    GN_TRY(gn_safetensors_read(path, &f));
+    gn_status *status = gn_state_take(s->exe->model, &s->state, path, f);
+    gn_tensor_file_free(f);
+    GN_TRY(status);
+    s->newer_here = true;
+    s->newer_there = false; /* all of it is new */
     return NULL;
 }
 
@@ -203,18 +169,7 @@ gnnc_status *gnnc_state_load(gnnc_state *s, const char *path)
 {
     API_NEEDS(s);
     API_NEEDS(path);
-    gn_tensor_file *f;
-    gn_status *status = gn_safetensors_read(path, &f);
-    if (status) return api_out(status);
-    status = check_file(s, path, f);
-    for (int k = 0; k < s->state.n && !status; k++) {
-        const gn_state_tensor *to = &s->state.tensors[k];
-        memcpy(to->data, gn_tensor_file_find(f, to->name)->data, (size_t)bytes_of(to));
-    }
-    if (!status) s->newer_here = true;
-    if (!status) s->newer_there = false; /* all of it is new */
-    gn_tensor_file_free(f);
-    return api_out(status);
+    return api_out(load_state(s, path));
 }
 
 /* Views ------------------------------------------------------------------------------------------------------------- */

@@ -151,6 +151,11 @@ void gn_unit_release(gn_unit *u);   /* instances alone; the code stays */
 bool gn_unit_reads(const gn_unit *u, gn_slot_kind kind, const char *name);
 bool gn_unit_reads_pattern(const gn_unit *u); /* of x */
 
+/* checkpoint.c ---------------------------------------------------------------------------------------------------- */
+
+/* Of a program's text, whatever lines of the model it comes from: hexadecimal digits in the arena. */
+const char *gn_program_digest(gn_arena *a, const gir_program *p);
+
 /* weights.c ------------------------------------------------------------------------------------------------------- */
 
 /* Adds the tensors that the model's programs keep: weights, moments, counters. */
@@ -160,11 +165,17 @@ GN_NODISCARD gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t 
 
 /* GN_ERR_MODEL where a trained weight is not finite or a buffer has a NaN (it may hold an infinity on purpose), with its name. */
 GN_NODISCARD gn_status *gn_weights_check(const gn_model *m, const gn_state *s);
-/* Weights to and from safetensors, under PyTorch Geometric's names and layouts.  Taking them from what `path` had:
+/* Weights to and from safetensors, under PyTorch Geometric's names, behind a prefix, and layouts.  Taking them from what `path` had:
  * GN_ERR_DATA names a missing tensor (and the nearest there is) or a shape that does not fit (expected and found); then nothing
  * was taken. */
 GN_NODISCARD gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path);
-GN_NODISCARD gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path, gn_state *s);
+GN_NODISCARD gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path,
+                                        const char *prefix, gn_state *s);
+/* That alone: do they fit? */
+GN_NODISCARD gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char *path,
+                                       const char *prefix);
+/* The other way, to a file in memory. */
+GN_NODISCARD gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *prefix, gn_tensor_file *f);
 /* What it has that the model does not read, as where it was saved of more layers: the first names, "" for nothing. */
 enum { GN_UNREAD = 256 };
 void gn_weights_unread(const gn_model *m, const gn_tensor_file *f, char text[GN_UNREAD]);

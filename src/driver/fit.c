@@ -26,16 +26,6 @@ double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
     return gn_accuracy(out, s->data->n_nodes, classes, s->data->y, mask);
 }
 
-typedef struct best {
-    bool any;                /* an epoch was chosen */
-    double accuracy, loss;   /* the best validation figures so far, each by itself */
-    double train, val, test; /* accuracies of the chosen epoch */
-    double train_loss;       /* its loss */
-    int64_t epoch;           /* the chosen one */
-    int64_t misses;          /* epochs in a row without an improvement */
-    gn_state weights;
-} best;
-
 /* The loss that the last run of the unit computed: waits for it. */
 static gn_status *fetch_loss(const gn_unit *u, double *out)
 {
@@ -66,7 +56,7 @@ static gn_status *measure(gn_session *s, gn_epoch *e)
 /* Is this epoch to be chosen, and is it an improvement that resets patience?  By one figure: both when it is strictly
  * better.  By accuracy and loss (Velickovic et al.'s code): chosen when no worse in either, an improvement when as good
  * as the best in one of them. */
-static void judge(const gn_train_spec *t, const best *b, double accuracy, double loss, bool *chosen, bool *improved)
+static void judge(const gn_train_spec *t, const gn_best *b, double accuracy, double loss, bool *chosen, bool *improved)
 {
     bool first = b->accuracy == -INFINITY && b->loss == INFINITY;
     if (t->monitor_loss && t->monitor_accuracy) {
@@ -78,7 +68,7 @@ static void judge(const gn_train_spec *t, const best *b, double accuracy, double
 }
 
 /* Notes the epoch, which has been measured, when it is the best so far. *stop: patience is over. */
-static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
+static gn_status *select_best(gn_session *s, gn_epoch *e, gn_best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
     double loss = INFINITY;
@@ -96,6 +86,7 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, best *b, bool *stop)
     b->test = e->test_acc;
     b->train_loss = e->loss;
     b->epoch = e->epoch;
+    if (!t->select_best) return NULL;
     GN_TRY(gn_session_pull(s));
     if (b->weights.n) return gn_state_restore(&b->weights, &s->state);
     return gn_state_snapshot(&s->state, &b->weights);
@@ -115,6 +106,34 @@ static gn_status *not_finite(double loss, int64_t epoch)
             (long long)epoch);
 }
 
+/* Checkpoints ------------------------------------------------------------------------------------------------------- */
+
+static const double checkpoint_ms = 60e3; /* between two, where nobody says how many epochs */
+
+/* The last good one stays where weights are not finite, of which training speaks itself, and where the file cannot be written:
+ * training goes on, and the next one may be. */
+static gn_status *write_checkpoint(gn_session *s, gn_fit *out, gn_best *b)
+{
+    GN_TRY(gn_session_pull(s));
+    gn_status *bad = gn_weights_check(s->model, &s->state);
+    if (bad) {
+        gn_status_free(bad);
+        return NULL;
+    }
+    gn_status_free(out->unwritten);
+    out->unwritten = gn_checkpoint_write(s, s->opt.checkpoint, out, b);
+    return NULL;
+}
+
+static bool is_due(const gn_session *s, int64_t epoch, double last_ms)
+{
+    if (!s->opt.checkpoint) return false;
+    if (s->opt.checkpoint_every) return epoch % s->opt.checkpoint_every == 0;
+    return gn_now_ms() - last_ms >= checkpoint_ms;
+}
+
+/* The loop ---------------------------------------------------------------------------------------------------------- */
+
 enum {
     MAX_STEPS = 1 << 20, /* times of steps that are kept: --epochs may be any number */
     AT_ONCE = 16         /* steps on a device before somebody waits for their loss */
@@ -133,7 +152,7 @@ static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, doubl
     if (p->n++ == 0) p->t0 = gn_now_ms();
     run_step(s);
     out->interrupted = s->opt.over && *s->opt.over;
-    *read = asked || !s->opt.target || out->interrupted || out->epochs == 0 || p->n == AT_ONCE;
+    *read = asked || !s->opt.target || out->interrupted || out->epochs == out->resumed || p->n == AT_ONCE;
     out->epochs++;
     if (!*read) return NULL;
     GN_TRY(fetch_loss(&s->build.step, loss));
@@ -143,28 +162,43 @@ static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, doubl
     return NULL;
 }
 
-static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, best *b)
+/* What is done after an epoch whose loss is known. */
+static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_epoch *e, gn_best *b,
+                            bool *stop)
+{
+    const gn_train_spec *t = &s->model->train;
+    bool choose = t->select_best || t->patience > 0;
+    if (!isfinite(e->loss)) return not_finite(e->loss, e->epoch);
+    if (choose || each) GN_TRY(measure(s, e));
+    if (choose) GN_TRY(select_best(s, e, b, stop));
+    if (each) each(ctx, e);
+    return NULL;
+}
+
+static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, gn_best *b)
 {
     const gn_train_spec *t = &s->model->train;
     int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : t->epochs;
-    bool choose = t->select_best || t->patience > 0, stop = false;
-    double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS);
+    bool stop = t->patience > 0 && b->misses >= t->patience; /* it went on from a checkpoint that is done */
+    bool asked = t->select_best || t->patience > 0 || each, written = false;
+    double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS), last_ms = gn_now_ms();
     out->step_us = step_us;
-    out->loss = NAN;
     pending p = {0};
-    for (int64_t k = 0; k < n && !stop; k++) {
-        bool read;
-        GN_TRY(step(s, choose || each || k + 1 == n, &p, out, step_us, &out->loss, &read));
+    while (out->epochs < n && !stop) {
+        bool read, due = s->opt.checkpoint_every && is_due(s, out->epochs + 1, last_ms);
+        GN_TRY(step(s, asked || due || out->epochs + 1 == n, &p, out, step_us, &out->loss, &read));
+        written = false;
         if (!read) continue;
         gn_epoch e = {
-            .epoch = k + 1, .epochs = n, .loss = out->loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
-        if (!isfinite(e.loss)) return not_finite(e.loss, e.epoch);
-        if (choose || each) GN_TRY(measure(s, &e));
-        if (choose) GN_TRY(select_best(s, &e, b, &stop));
-        if (each) each(ctx, &e);
+            .epoch = out->epochs, .epochs = n, .loss = out->loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
+        GN_TRY(end_epoch(s, each, ctx, &e, b, &stop));
         stop |= out->interrupted;
+        if (stop || !is_due(s, out->epochs, last_ms)) continue;
+        GN_TRY(write_checkpoint(s, out, b));
+        written = true;
+        last_ms = gn_now_ms();
     }
-    return NULL;
+    return s->opt.checkpoint && !written ? write_checkpoint(s, out, b) : NULL;
 }
 
 /* What `select` and `patience` go by has to be there, else every epoch would be as good as any. */
@@ -190,30 +224,53 @@ static gn_status *check_monitor(const gn_session *s)
     return NULL;
 }
 
-gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e), void *ctx,
-                          gn_fit *out)
+/* Weights as training begins with them, and how far it is. */
+static gn_status *begin(gn_session *s, uint64_t seed, gn_fit *out, gn_best *b)
 {
-    best b = {.accuracy = -INFINITY, .loss = INFINITY};
-    gn_state_init(&b.weights);
-    *out = (gn_fit){.seed = seed};
-    GN_TRY(check_monitor(s));
     GN_TRY(gn_session_reset(s, seed));
-    GN_TRY(gn_session_load(s));
-    gn_status *status = epochs(s, each, ctx, out, &b);
-    if (!status && b.any && s->model->train.select_best) status = gn_state_restore(&s->state, &b.weights);
-    if (!status && b.any && s->model->train.select_best) status = gn_session_push(s);
-    gn_state_free(&b.weights);
-    if (status) return status;
+    if (!s->opt.resume) return gn_session_load(s);
+    GN_TRY(gn_checkpoint_take(s, out, b));
+    int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : s->model->train.epochs;
+    if (out->epochs > n)
+        GN_FAIL(GN_ERR_USAGE, "%s: is of epoch %lld, and training ends after %lld", s->opt.resume,
+                (long long)out->epochs, (long long)n);
+    out->resumed = out->epochs;
+    return gn_session_push(s);
+}
+
+static gn_status *end(gn_session *s, gn_fit *out, const gn_best *b)
+{
+    bool chosen = b->any && s->model->train.select_best;
+    if (chosen) {
+        GN_TRY(gn_state_restore(&s->state, &b->weights));
+        GN_TRY(gn_session_push(s));
+    }
     GN_TRY(gn_session_pull(s));
     GN_TRY(gn_weights_check(s->model, &s->state));
     gn_epoch last = {.epoch = out->epochs};
     GN_TRY(measure(s, &last));
-    bool chosen = b.any && s->model->train.select_best;
     out->chosen = chosen;
-    out->best_loss = b.any ? b.train_loss : out->loss;
-    out->train_acc = chosen ? b.train : last.train_acc;
-    out->val_acc = chosen ? b.val : last.val_acc;
-    out->test_acc = chosen ? b.test : last.test_acc;
-    out->best_epoch = b.any ? b.epoch : out->epochs;
+    out->best_loss = b->any ? b->train_loss : out->loss;
+    out->train_acc = chosen ? b->train : last.train_acc;
+    out->val_acc = chosen ? b->val : last.val_acc;
+    out->test_acc = chosen ? b->test : last.test_acc;
+    out->best_epoch = b->any ? b->epoch : out->epochs;
     return NULL;
+}
+
+gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e), void *ctx,
+                          gn_fit *out)
+{
+    gn_best b = {.accuracy = -INFINITY, .loss = INFINITY, .train = NAN, .val = NAN, .test = NAN, .train_loss = NAN};
+    gn_state_init(&b.weights);
+    *out = (gn_fit){.seed = seed, .loss = NAN};
+    GN_TRY(check_monitor(s));
+    gn_status *status = begin(s, seed, out, &b);
+    if (!status) status = epochs(s, each, ctx, out, &b);
+    if (!status) status = end(s, out, &b);
+    gn_state_free(&b.weights);
+    if (!status) return NULL;
+    gn_status_free(out->unwritten);
+    out->unwritten = NULL;
+    return status;
 }

@@ -78,11 +78,14 @@ static gn_status *front_end(gn_session *s)
     double t0 = gn_now_ms();
     GN_TRY(read_text(s, &text, &n));
     GN_TRY(gn_parse(s->arena, text, n, s->opt.path ? s->opt.path : "<model>", &s->ast));
-    if (s->opt.weights) GN_TRY(gn_safetensors_read(s->opt.weights, &s->weights));
+    const char *weights = s->opt.resume ? s->opt.resume : s->opt.weights;
+    if (weights) GN_TRY(gn_safetensors_read(weights, &s->weights));
     gn_session_find_classes(s);
     gn_data_shape shape = gn_session_shape(s);
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
     GN_TRY(check_labels(s));
+    if ((s->opt.checkpoint || s->opt.resume) && s->model->loss)
+        s->program = gn_program_digest(s->arena, s->model->loss);
     GN_TRY(gn_session_take_inputs(s));
     GN_TRY(specialise(s));
     s->frontend_ms = gn_now_ms() - t0;

@@ -24,28 +24,31 @@ typedef struct gn_session_options {
     gn_mode mode;
     int threads; /* 0: as many as there are processors */
     uint64_t seed;
-    const char *weights;     /* training starts from this file; NULL: from fresh weights */
-    int64_t epochs;          /* -1: the train block's */
-    int pass_limit;          /* -1: all */
-    gn_without without;      /* passes and decisions that are switched off */
-    bool sanitize;           /* bounds checks in generated code */
-    bool train;              /* make the training step too */
-    bool keep_static;        /* training: what depends on graph and data alone is computed once */
-    gn_dynamic dynamic;      /* GN_DYNAMIC_TRUE: the data's sizes are left open; else they are compiled in */
-    gn_guards ranges;        /* that they are declared to be in; all 0: any */
-    bool no_code;            /* for --emit: no machine code, nothing can be run */
-    bool objects;            /* with no_code: machine code as objects */
-    const char *cpu;         /* that is compiled for; NULL: this one */
-    struct gn_cache *cache;  /* of compiled kernels; NULL: none. Must outlive gn_session_new, on a target all */
-    const gn_limits *limits; /* that schedules are made for; NULL: this machine's, or the target's */
-    gn_precision precision;  /* of products of matrices; a CPU has one alone */
-    gn_products products;    /* who makes those that a target's library has too */
-    gn_storage gathers;      /* of what edges read of nodes */
-    gn_target *target;       /* where it runs; NULL: on this processor. Must outlive the session */
-    const char *tune_lock;   /* choices of schedules come from this file; NULL: as the mode says */
-    double tune_seconds;     /* of searching where the mode searches; 0: not, what is kept is taken */
-    bool tune_on;            /* search on, in any mode, whatever is kept */
-    bool free_order;         /* nodes may be reordered by a search */
+    const char *weights;      /* training starts from this file; NULL: from fresh weights */
+    const char *resume;       /* training goes on from this checkpoint; NULL: it starts anew */
+    const char *checkpoint;   /* where training that can go on is written; NULL: nowhere */
+    int64_t checkpoint_every; /* epochs; 0: once a minute.  At the end, be it an early one, in any case */
+    int64_t epochs;           /* -1: the train block's */
+    int pass_limit;           /* -1: all */
+    gn_without without;       /* passes and decisions that are switched off */
+    bool sanitize;            /* bounds checks in generated code */
+    bool train;               /* make the training step too */
+    bool keep_static;         /* training: what depends on graph and data alone is computed once */
+    gn_dynamic dynamic;       /* GN_DYNAMIC_TRUE: the data's sizes are left open; else they are compiled in */
+    gn_guards ranges;         /* that they are declared to be in; all 0: any */
+    bool no_code;             /* for --emit: no machine code, nothing can be run */
+    bool objects;             /* with no_code: machine code as objects */
+    const char *cpu;          /* that is compiled for; NULL: this one */
+    struct gn_cache *cache;   /* of compiled kernels; NULL: none. Must outlive gn_session_new, on a target all */
+    const gn_limits *limits;  /* that schedules are made for; NULL: this machine's, or the target's */
+    gn_precision precision;   /* of products of matrices; a CPU has one alone */
+    gn_products products;     /* who makes those that a target's library has too */
+    gn_storage gathers;       /* of what edges read of nodes */
+    gn_target *target;        /* where it runs; NULL: on this processor. Must outlive the session */
+    const char *tune_lock;    /* choices of schedules come from this file; NULL: as the mode says */
+    double tune_seconds;      /* of searching where the mode searches; 0: not, what is kept is taken */
+    bool tune_on;             /* search on, in any mode, whatever is kept */
+    bool free_order;          /* nodes may be reordered by a search */
     void (*tune_say)(void *ctx, const char *text); /* what was tried and what came of it; NULL: nobody listens */
     /* For tests: sees a candidate's code before it is bound. */
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u);
@@ -63,12 +66,13 @@ typedef struct gn_session {
     gn_graph *graph, *x_pattern;
     float *x_dense, *edge_weight, *edge_attr; /* owned copies: dense features, edge data in CSR order */
     float **edge_input;      /* [data->n_more] the same of inputs on edges that the model declares; NULL: of nothing */
-    gn_tensor_file *weights; /* what opt.weights has; NULL: none */
+    gn_tensor_file *weights; /* what opt.resume has, or opt.weights; NULL: none */
     gn_state state;
     gn_pool *pool;
     gn_pool *unit_pool[GN_UNITS]; /* of fewer threads, where a pick says so; else NULL */
     gn_build build;
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
+    const char *program;       /* digest of the loss, before sizes were compiled in; NULL: nothing is resumed */
     int64_t *row_of;           /* [n_nodes] where the user's node lies; NULL: where it came */
     double read_ms, reorder_ms, frontend_ms;
     double tune_ms; /* searching, or looking up what was found */
@@ -133,7 +137,8 @@ typedef struct gn_epoch { /* after each epoch */
 
 typedef struct gn_fit {
     uint64_t seed;
-    int64_t epochs;                      /* that ran */
+    int64_t epochs;                      /* that ran, those before a checkpoint that it went on from among them */
+    int64_t resumed;                     /* how many those are */
     double loss;                         /* of the last epoch; NaN: none ran */
     double train_acc, val_acc, test_acc; /* of the weights that are kept */
     int64_t best_epoch;
@@ -144,13 +149,19 @@ typedef struct gn_fit {
     /* [n_steps], microseconds of the training step alone; in the session's arena.  On a device where no loss was asked for:
      * the mean of up to 16 steps, which nobody waited for one by one. */
     const double *step_us;
+    gn_status *
+        unwritten; /* why the last checkpoint could not be written, where it could not: the caller's; NULL where training failed */
 } gn_fit;
 
-/* Trains from a reset with `seed`, and from the weights of the options where those name a file.  GN_ERR_MODEL when the
+/* Trains from a reset with `seed`, and from the weights of the options where those name a file, or on from its checkpoint: with
+ * the bits of training that never stopped.  GN_ERR_DATA where that is of something else.  GN_ERR_MODEL when the
  * loss is no longer finite (says in which epoch; on a device up to 16 later, where `each` is NULL and none is chosen), and where
  * epochs are to be chosen by an accuracy that there is not. */
 GN_NODISCARD gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e),
                                        void *ctx, gn_fit *out);
+
+/* The seed of training that a checkpoint is of, which also drew its split: wanted before there is a session. */
+GN_NODISCARD gn_status *gn_checkpoint_seed(const char *path, uint64_t *seed);
 
 /* What a session holds while it runs, in bytes. */
 typedef struct gn_memory {

@@ -26,6 +26,22 @@ GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *f
 GN_NODISCARD gn_status *gn_session_sort_inputs(gn_session *s);
 void gn_session_free_inputs(gn_session *s);                      /* before its data */
 int gn_session_bind_inputs(const gn_session *s, gn_binding *to); /* at most data->n_more; how many */
+/* fit.c: the best epoch so far, as the train block chooses it. */
+typedef struct gn_best {
+    bool any;                /* an epoch was chosen */
+    double accuracy, loss;   /* the best validation figures so far, each by itself */
+    double train, val, test; /* accuracies of the chosen epoch */
+    double train_loss;       /* its loss */
+    int64_t epoch;           /* the chosen one */
+    int64_t misses;          /* epochs in a row without an improvement */
+    gn_state weights;        /* of the chosen one, where they are to be kept */
+} gn_best;
+
+/* checkpoint.c: training as it stands after an epoch, whose states were pulled; and on from there, into states that are to be
+ * pushed.  GN_ERR_DATA: it is of another model, optimizer, graph, split or seed (fit->seed); what differs. */
+GN_NODISCARD gn_status *gn_checkpoint_write(const gn_session *s, const char *path, gn_fit *fit, gn_best *best);
+GN_NODISCARD gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best);
+
 /* What the session compiles with. */
 GN_NODISCARD gn_status *gn_session_build_options(gn_session *s, gn_build_options *out);
 /* Binds a unit of a build of the session's model to its data. */

@@ -56,19 +56,10 @@ static void add_data(const gn_tune_facts *f, gn_unit_id unit, gn_buf *out)
 /* The program before any pass, without the lines that it comes from. */
 static gn_status *add_program(gn_arena *a, gn_model *m, gn_unit_id unit, gn_buf *out)
 {
-    unsigned char digest[GN_SHA256_BYTES];
-    char hex[GN_SHA256_HEX + 1];
     gir_program *p = m->eval;
     gn_pass_options o = {.limit = -1, .eager = true};
     if (unit == GN_UNIT_STEP) GN_TRY(gn_training_step(a, m, &o, &p));
-    p = gir_clone(a, p);
-    for (gir_id v = 1; v < p->nodes.n; v++) p->nodes.p[v].loc = (gir_loc){0};
-    p->files.n = 0;
-    gn_buf text = {.arena = a};
-    gir_print(p, &text);
-    gn_sha256_of(text.p, text.n, digest);
-    gn_sha256_hex(digest, hex);
-    gn_buf_printf(out, "ir %s\n", hex);
+    gn_buf_printf(out, "ir %s\n", gn_program_digest(a, p));
     return NULL;
 }
 

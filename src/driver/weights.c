@@ -2,6 +2,7 @@
 #include "driver/session_impl.h"
 
 #include "base/map.h"
+#include "driver/checkpoint.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,25 +24,25 @@ static void copy_layout(const gn_param *p, bool to_file, const float *from, floa
         }
 }
 
-static char *copy_string(const char *s)
+/* The name in files, behind a prefix; in the buffer where there is one. */
+static const char *file_name(const gn_param *p, const char *prefix, char *buffer, size_t size)
 {
-    size_t n = strlen(s) + 1;
-    char *c = malloc(n);
-    return c ? memcpy(c, s, n) : NULL;
+    if (!*prefix) return p->file_name;
+    snprintf(buffer, size, "%s%s", prefix, p->file_name);
+    return buffer;
 }
 
-static gn_status *fill_file(const gn_model *m, const gn_state *s, gn_tensor_file *f)
+enum { MAX_NAME = 1024 };
+
+gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *prefix, gn_tensor_file *f)
 {
+    char buffer[MAX_NAME];
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
-        gn_named_tensor *t = &f->tensors[f->n++];
-        t->elem = GN_F32;
-        t->rank = p->file_rank;
-        for (int d = 0; d < p->file_rank && d < 8; d++) t->dim[d] = p->file_dim[d];
-        t->name = copy_string(p->file_name);
-        t->data = malloc((size_t)gir_row_elems(&p->type) * sizeof(float) + 1);
-        if (!t->name || !t->data) GN_FAIL(GN_ERR_NOMEM, "weights of '%s' do not fit memory", p->file_name);
-        copy_layout(p, true, gn_state_find(s, p->name)->data, t->data);
+        void *data;
+        GN_TRY(gn_tensor_file_add(f, file_name(p, prefix, buffer, sizeof buffer), GN_F32, p->file_rank, p->file_dim,
+                                  &data));
+        copy_layout(p, true, gn_state_find(s, p->name)->data, data);
     }
     return NULL;
 }
@@ -63,13 +64,9 @@ gn_status *gn_weights_check(const gn_model *m, const gn_state *s)
 
 gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path)
 {
-    gn_tensor_file *f = calloc(1, sizeof *f);
-    if (f) f->tensors = calloc((size_t)m->n_params + 1, sizeof *f->tensors);
-    if (!f || !f->tensors) {
-        free(f);
-        GN_FAIL(GN_ERR_NOMEM, "no memory to write %s", path);
-    }
-    gn_status *status = fill_file(m, s, f);
+    gn_tensor_file *f;
+    GN_TRY(gn_tensor_file_new(&f));
+    gn_status *status = gn_weights_put(m, s, "", f);
     if (!status) status = gn_safetensors_write(path, f);
     gn_tensor_file_free(f);
     return status;
@@ -120,36 +117,50 @@ void gn_weights_unread(const gn_model *m, const gn_tensor_file *f, char text[GN_
     size_t n = 0;
     int unread = 0;
     *text = 0;
+    bool state = gn_tensor_file_meta(f, GN_STATE_KEY); /* beside the weights there is what training keeps */
     for (int k = 0; k < f->n; k++) {
-        if (is_read(m, f->tensors[k].name)) continue;
+        if (state || is_read(m, f->tensors[k].name)) continue;
         if (unread++ < SHOWN)
             n += (size_t)snprintf(text + n, GN_UNREAD - n, "%s%.64s", unread > 1 ? ", " : "", f->tensors[k].name);
     }
     if (unread > SHOWN) snprintf(text + n, GN_UNREAD - n, " and %d more", unread - SHOWN);
 }
 
-static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p)
+static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p, const char *name)
 {
-    const gn_named_tensor *t = gn_tensor_file_find(f, p->file_name);
-    if (!t) return missing(path, f, p->file_name);
+    const gn_named_tensor *t = gn_tensor_file_find(f, name);
+    if (!t) return missing(path, f, name);
     bool fits = t->rank == p->file_rank && t->elem == GN_F32;
     for (int d = 0; fits && d < t->rank; d++) fits = t->dim[d] == p->file_dim[d];
     if (!fits) {
         char want[160], have[160];
         shape_text(want, sizeof want, p->file_rank, p->file_dim);
         shape_text(have, sizeof have, t->rank, t->dim);
-        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, p->file_name, gn_elem_name(t->elem),
-                have, want);
+        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, name, gn_elem_name(t->elem), have,
+                want);
     }
     return NULL;
 }
 
-gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path, gn_state *s)
+gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char *path, const char *prefix)
 {
-    for (int k = 0; k < m->n_params; k++) GN_TRY(check_one(path, f, &m->params[k]));
+    char buffer[MAX_NAME];
     for (int k = 0; k < m->n_params; k++) {
         const gn_param *p = &m->params[k];
-        copy_layout(p, false, gn_tensor_file_find(f, p->file_name)->data, gn_state_find(s, p->name)->data);
+        GN_TRY(check_one(path, f, p, file_name(p, prefix, buffer, sizeof buffer)));
+    }
+    return NULL;
+}
+
+gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path, const char *prefix,
+                           gn_state *s)
+{
+    char buffer[MAX_NAME];
+    GN_TRY(gn_weights_fit(m, f, path, prefix));
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        const char *name = file_name(p, prefix, buffer, sizeof buffer);
+        copy_layout(p, false, gn_tensor_file_find(f, name)->data, gn_state_find(s, p->name)->data);
     }
     return NULL;
 }
@@ -162,8 +173,8 @@ gn_status *gn_session_save(const gn_session *s, const char *path)
 
 gn_status *gn_session_load(gn_session *s)
 {
-    if (!s->weights) return NULL;
-    GN_TRY(gn_weights_take(s->model, s->weights, s->opt.weights, &s->state));
+    if (!s->opt.weights) return NULL;
+    GN_TRY(gn_weights_take(s->model, s->weights, s->opt.weights, "", &s->state));
     return gn_session_push(s);
 }
 

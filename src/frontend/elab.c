@@ -14,6 +14,7 @@ typedef struct plan {
     const gn_define *defines;
     bool *used; /* [n_defines] */
     GN_VEC(const char *) defaults;
+    gn_buf hyperparameters;
 } plan;
 
 static gn_status *read_stdlib(elab *E)
@@ -162,6 +163,8 @@ static gn_status *hyperparameters(elab *E, plan *p, const ast_decl *d, value **o
             el_error(E, h->value->span, "%s", why);
         else
             GN_PUSH(E->arena, p->defaults, gn_arena_printf(E->arena, "%s = %s", h->name.text, val_literal(E, &v[k])));
+        gn_buf_printf(&p->hyperparameters, "%s%s = %s", p->hyperparameters.n ? ", " : "", h->name.text,
+                      val_literal(E, &v[k]));
         el_bind(E, f, h->name.text, v[k]);
     }
     el_pop_frame(E);
@@ -357,9 +360,10 @@ gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const
 {
     elab E;
     gn_diags d;
-    plan p = {.n_defines = n_defines, .defines = defines};
+    plan p = {.n_defines = n_defines, .defines = defines, .hyperparameters.arena = a};
     *out = NULL;
     begin(&E, a, &d, ast, shape);
+    gn_buf_add(&p.hyperparameters, "");
     p.used = GN_NEW_N(a, bool, n_defines > 0 ? n_defines : 1);
     GN_TRY(read_stdlib(&E));
     GN_TRY(choose(&E, model, &p));
@@ -370,6 +374,8 @@ gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const
     m->params = E.params.p;
     m->defaults_used = p.defaults.p;
     m->n_defaults = (int)p.defaults.n;
+    m->hyperparameters = p.hyperparameters.p;
+    m->optimizer = el_optimizer_text(a, m);
     *out = m;
     return NULL;
 }

@@ -288,5 +288,6 @@ typedef struct train_plan {
 } train_plan;
 value el_train_loss(elab *E, const train_plan *t);
 void el_train_spec(elab *E, const train_plan *t, gn_train_spec *out);
+const char *el_optimizer_text(gn_arena *a, const gn_model *m); /* elab_words.c */
 
 #endif

@@ -76,6 +76,8 @@ typedef struct gn_model {
     gn_train_spec train;
     const char *const *defaults_used; /* hyperparameters and their values, "hidden = 16", for the report */
     int n_defaults;
+    const char *hyperparameters; /* all of them, "hidden = 16, p = 0.5" */
+    const char *optimizer;       /* what a step does with gradients, "adam(lr = 0.01, ...), weight_decay = ..." */
 } gn_model;
 
 /* `model`: which model of the file, NULL: the one of the train block, else the last. stdlib/ is visible everywhere, and

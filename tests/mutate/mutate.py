@@ -47,12 +47,15 @@ QUICK = (RULES, some("test_random_forward", 64), SMALL, some("test_random_gradie
 LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN_CASE": "rows"}),
         some("test_random_forward", 400), some("test_random_gradient", 200))
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
+RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
 AHEAD = (("test_aot", {}), ("aot", {}))
 ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}), ("test_bench_grid", {}),
                     ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
      False),
-    *((room, RESULTS, True) for room in ("src/driver/result", "src/driver/fit", "src/driver/inputs", "src/frontend/elab_input",
+    *((room, (*RESUMED, *RESULTS, case("test_cuda_session", "trains")), True) for room in ("src/driver/checkpoint", "src/driver/fit", "cli/train")),
+    ("src/driver/state_file", (("test_api_state", {}), *RESUMED), True),
+    *((room, RESULTS, True) for room in ("src/driver/result", "src/driver/inputs", "src/frontend/elab_input",
                                          "runtime/data/renumber", "runtime/data/features")),
     ("src/driver/weights", (("test_api_state", {}), ("lit", {"LIT_FILTER": "bad-weights"})), True),
     ("src/frontend/elab.c", (("test_frontend_elab", {}), ("test_frontend_errors", {}), *RESULTS), True),

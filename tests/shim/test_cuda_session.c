@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EPOCHS = 4 };
 
@@ -226,6 +227,52 @@ START_TEST(losses_that_are_wanted)
     fake_target_close(&t);
     nothing_left(&w);
     gn_arena_free(&a);
+}
+END_TEST
+
+static const char lazy_model[] = "model M() (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(C)\n"
+                                 "  return a(g, dropout(x, 0.5))\n}\n"
+                                 "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n"
+                                 "  optimizer = adam(lr = 0.01)\n  schedule = exponential(gamma = 0.9)\n}\n";
+
+/* Trains on a device; NULL: to or from no checkpoint. */
+static trained with_checkpoints(gn_mode mode, const char *text, int64_t epochs, const char *to, int64_t every,
+                                const char *from)
+{
+    gn_arena a;
+    fake_target t;
+    trained r = {0};
+    gn_arena_init(&a);
+    succeeds(fake_target_open(&t));
+    watch w = watch_of(&t);
+    gn_session_options o = options(&a, "gcn", mode, t.target);
+    o.text = text;
+    o.epochs = epochs;
+    o.checkpoint = to;
+    o.checkpoint_every = every;
+    o.resume = from;
+    succeeds(train(&a, &o, &r));
+    fake_target_close(&t);
+    nothing_left(&w);
+    gn_arena_free(&a);
+    return r;
+}
+
+/* With a break after some epochs, and with checkpoints on the way while nobody asks for losses: the bits of training that never
+ * stopped. */
+START_TEST(resumed)
+{
+    enum { STEPS = 20, UNTIL = 13, EVERY = 5 };
+    gn_mode mode = _i == 1 ? GN_MODE_REDUCE_OVERHEAD : GN_MODE_DEFAULT;
+    const char *text = _i == 2 ? NULL : lazy_model; /* the sample measures each epoch */
+    char path[] = "cuda-checkpoint.XXXXXX";
+    close(mkstemp(path));
+    trained through = with_checkpoints(mode, text, STEPS, NULL, 0, NULL);
+    trained part = with_checkpoints(mode, text, UNTIL, path, EVERY, NULL);
+    trained on = with_checkpoints(mode, text, STEPS, path, EVERY, path);
+    ck_assert_mem_ne(&through, &part, sizeof part);
+    ck_assert_mem_eq(&through, &on, sizeof on);
+    unlink(path);
 }
 END_TEST
 
@@ -445,6 +492,7 @@ int main(void)
     tcase_add_test(t, exponentials_of_nodes);
     tcase_add_test(t, losses_that_are_wanted);
     tcase_add_test(t, not_cooperative);
+    tcase_add_loop_test(t, resumed, 0, 3);
     tcase_add_loop_test(e, every_error, 0, 2);
     tcase_add_test(e, older_than_nvrtc);
     tcase_add_loop_test(e, memory_of_the_arena, 0, 2);

@@ -29,6 +29,64 @@ static bool same_file(const char *one, const char *other)
     return c == d;
 }
 
+/* What a state was saved of has to be what it is loaded into: what differs is named, and nothing was changed.  Weights lie in
+ * such a file as in one of weights. */
+START_TEST(states_of_others)
+{
+    static const gnnc_define wide[] = {{"hidden", "7"}};
+    static const struct {
+        const char *optimizer, *says;
+        bool wide;
+    } others[] = {{"adam(lr = 0.01)", "another choice of hyperparameters: hidden = 4, p = 0.0 there, hidden = 7", true},
+                  {"adamw(lr = 0.01, weight_decay = 0)", "another optimizer: adam(lr = 0.01, ", false},
+                  {"adam(lr = 0.1)", "another optimizer: adam(lr = 0.01, ", false},
+                  {"sgd(lr = 0.01)", "another optimizer: adam(lr = 0.01, ", false}};
+    static const char block[] = "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n  optimizer = %s\n}\n";
+    enum { OTHERS = sizeof others / sizeof *others };
+    char path[] = "api-other.XXXXXX", kept[] = "api-kept.XXXXXX", still[] = "api-still.XXXXXX", text[1024], more[512];
+    close(mkstemp(path));
+    close(mkstemp(kept));
+    close(mkstemp(still));
+    world w = make_world(9, 60, 300);
+    bench b = {0};
+    for (int k = -1; k < OTHERS; k++) {
+        gnnc_compile_options o = {.train = true};
+        snprintf(more, sizeof more, block, others[k < 0 ? 0 : k].optimizer);
+        snprintf(text, sizeof text, "%s%s", plain, more);
+        if (k >= 0 && others[k].wide) {
+            o.defines = wide;
+            o.n_defines = 1;
+        }
+        bench other = set_up(text, o, 2);
+        train(other.run, &w, 3);
+        if (k < 0) {
+            ok(gnnc_state_save(other.state, path));
+            b = other;
+            continue;
+        }
+        ok(gnnc_state_save(other.state, kept));
+        refused(gnnc_state_load(other.state, path), GNNC_ERROR_DATA, others[k].says);
+        ok(gnnc_state_save(other.state, still));
+        ck_assert(same_file(kept, still));
+        tear_down(&other);
+    }
+    bench again = set_up(plain, (gnnc_compile_options){.train = true}, 3);
+    ok(gnnc_state_load_weights(again.state, path));
+    bind_world(again.run, &w, true);
+    bind_world(b.run, &w, true);
+    float *s = infer(b.run, w.n), *t = infer(again.run, w.n);
+    ck_assert(memcmp(s, t, (size_t)w.n * C * sizeof *s) == 0);
+    free(s);
+    free(t);
+    unlink(path);
+    unlink(kept);
+    unlink(still);
+    end_world(&w);
+    tear_down(&b);
+    tear_down(&again);
+}
+END_TEST
+
 /* Training goes down; a run that was saved and loaded ends with the same bytes; so does one with more threads, and one
  * whose labels have 64 bits. */
 START_TEST(training)
@@ -150,6 +208,7 @@ int main(void)
     TCase *t = tcase_create("all");
     if (GNNC_HAVE_LLVM) {
         tcase_add_loop_test(t, training, 0, 3);
+        tcase_add_test(t, states_of_others);
         tcase_add_test(t, weights);
         tcase_add_test(t, weights_of_more);
     }

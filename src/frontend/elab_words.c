@@ -1,0 +1,64 @@
+/* elab_words: what a train block says of the optimizer, with what it leaves out, in its own words. */
+#include "frontend/elab.h"
+
+#include <inttypes.h>
+
+static void add_optimizer(const gn_train_spec *t, gn_buf *b)
+{
+    static const char *const names[] = {"sgd", "adam", "adamw"};
+    gn_buf_printf(b, "%s(lr = %.9g", names[t->optimizer], t->lr);
+    if (t->optimizer == GN_SGD)
+        gn_buf_printf(b, ", momentum = %.9g, dampening = %.9g, nesterov = %s)", t->momentum, t->dampening,
+                      t->nesterov ? "true" : "false");
+    else
+        gn_buf_printf(b, ", beta1 = %.9g, beta2 = %.9g, eps = %.9g)", t->beta1, t->beta2, t->eps);
+}
+
+static void add_schedule(const gn_train_spec *t, gn_buf *b)
+{
+    switch (t->schedule) {
+    case GN_LR_CONSTANT: break;
+    case GN_LR_STEP: gn_buf_printf(b, ", schedule = step(%" PRId64 ", gamma = %.9g)", t->period, t->gamma); break;
+    case GN_LR_EXPONENTIAL: gn_buf_printf(b, ", schedule = exponential(gamma = %.9g)", t->gamma); break;
+    case GN_LR_COSINE:
+        gn_buf_printf(b, ", schedule = cosine(period = %" PRId64 ", eta_min = %.9g)", t->period, t->eta_min);
+        break;
+    case GN_LR_LINEAR:
+        gn_buf_printf(b, ", schedule = linear(period = %" PRId64 ", gamma = %.9g)", t->period, t->gamma);
+        break;
+    }
+    if (t->clip_norm > 0) gn_buf_printf(b, ", clip_norm = %.9g", t->clip_norm);
+    if (t->clip_value > 0) gn_buf_printf(b, ", clip_value = %.9g", t->clip_value);
+}
+
+/* Names of parameters, where not all have the same. */
+static void add_decay(const gn_model *m, gn_buf *b)
+{
+    double last = 0;
+    bool all = true, first = true;
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        if (!p->trainable) continue;
+        all = all && (first || p->weight_decay == last);
+        last = p->weight_decay;
+        first = false;
+    }
+    if (all && last != 0) gn_buf_printf(b, ", weight_decay = %.9g", last);
+    last = 0;
+    for (int k = 0; k < m->n_params && !all; k++) {
+        const gn_param *p = &m->params[k];
+        if (!p->trainable || p->weight_decay == 0) continue;
+        if (p->weight_decay != last) gn_buf_printf(b, ", weight_decay = %.9g on", p->weight_decay);
+        last = p->weight_decay;
+        gn_buf_printf(b, " %s", p->file_name);
+    }
+}
+
+const char *el_optimizer_text(gn_arena *a, const gn_model *m)
+{
+    gn_buf b = {.arena = a};
+    add_optimizer(&m->train, &b);
+    add_decay(m, &b);
+    add_schedule(&m->train, &b);
+    return b.p;
+}
