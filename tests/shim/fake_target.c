@@ -49,17 +49,23 @@ static int launch(void *code, int k, unsigned blocks, unsigned threads, int toge
     return says(cuda_host_launch(m->host, k, buffer, NULL, sym, (int64_t)blocks * g->per_block, CUDA_SEEDED, 11));
 }
 
-static fake_module *module_new(int n, const kir_kernel *const *kernels)
+static fake_module *module_new(int n)
 {
     fake_module *m = calloc(1, sizeof *m);
     m->n = n;
     m->n_buffers = calloc((size_t)n, sizeof *m->n_buffers);
     m->n_syms = calloc((size_t)n, sizeof *m->n_syms);
+    m->image = (fake_image){"fakegpu", m, find, arguments, launch, cost};
+    return m;
+}
+
+static fake_module *module_of_kernels(int n, const kir_kernel *const *kernels)
+{
+    fake_module *m = module_new(n);
     for (int k = 0; k < n; k++) {
         m->n_buffers[k] = (int)kernels[k]->buffers.n;
         m->n_syms[k] = (int)kernels[k]->syms.n;
     }
-    m->image = (fake_image){"fakegpu", m, find, arguments, launch, cost};
     return m;
 }
 
@@ -76,7 +82,7 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
 {
     fake_target *t = ctx;
     pthread_mutex_lock(&t->lock);
-    fake_module *m = t->n_modules < FAKE_MODULES ? module_new(n, kernels) : NULL;
+    fake_module *m = t->n_modules < FAKE_MODULES ? module_of_kernels(n, kernels) : NULL;
     gn_status *s = m ? cuda_host_compile(n, kernels, &m->host) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
     if (m) t->module[t->n_modules++] = m;
     if (!s) {
@@ -91,29 +97,34 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
 
 static fake_module *module_of_whole(const gn_cuda_whole *w)
 {
-    fake_module *m = calloc(1, sizeof *m);
-    m->n = 1;
+    fake_module *m = module_new(1);
     m->whole = true;
-    m->n_buffers = calloc(1, sizeof *m->n_buffers);
-    m->n_syms = calloc(1, sizeof *m->n_syms);
     m->n_buffers[0] = w->n_buffers;
     m->n_syms[0] = w->n_values + w->n;
-    m->image = (fake_image){"fakegpu", m, find, arguments, launch, cost};
     return m;
+}
+
+/* A program in one kernel, of a text of its own (linked pieces) or, where that is NULL, of the one that it has. */
+static gn_status *add_whole(fake_target *t, const gn_cuda_whole *w, const char *text, int arch, gn_code_object *out)
+{
+    gn_arena a;
+    gn_arena_init(&a);
+    gn_buf own = {.arena = &a};
+    gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, w->n + 1);
+    pthread_mutex_lock(&t->lock);
+    fake_module *m = t->n_modules < FAKE_MODULES ? module_of_whole(w) : NULL;
+    gn_status *s = m ? gn_cuda_whole_source(w, &own, g) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
+    if (m) t->module[t->n_modules++] = m;
+    if (!s) s = cuda_host_whole_text(w, text ? text : own.p, g, &m->host);
+    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL, out);
+    pthread_mutex_unlock(&t->lock);
+    gn_arena_free(&a);
+    return s;
 }
 
 static gn_status *make_whole(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out)
 {
-    fake_target *t = ctx;
-    gn_cuda_geometry *g = calloc((size_t)w->n + 1, sizeof *g);
-    pthread_mutex_lock(&t->lock);
-    fake_module *m = t->n_modules < FAKE_MODULES ? module_of_whole(w) : NULL;
-    gn_status *s = m ? cuda_host_whole(w, g, &m->host) : GN_ERROR(GN_ERR_INTERNAL, "too many modules");
-    if (m) t->module[t->n_modules++] = m;
-    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL, out);
-    pthread_mutex_unlock(&t->lock);
-    free(g);
-    return s;
+    return add_whole(ctx, w, NULL, arch, out);
 }
 
 /* A piece is its text: they are compiled when they are linked. */
@@ -143,17 +154,11 @@ static gn_status *link_pieces(void *ctx, const gn_cuda_whole *w, int n, const gn
     fake_target *t = ctx;
     gn_arena a;
     gn_arena_init(&a);
-    gn_buf text = {.arena = &a}, kernel = {.arena = &a};
-    gn_cuda_geometry *g = GN_NEW_N(&a, gn_cuda_geometry, w->n + 1);
+    gn_buf text = {.arena = &a};
     for (int k = 0; k < n; k++)
         gn_buf_printf(&text, "%s%.*s", k ? (char[]){CUDA_HOST_PIECE, 0} : "", (int)pieces[k].n,
                       (const char *)pieces[k].bytes);
-    gn_status *s = gn_cuda_whole_source(w, &kernel, g);
-    fake_module *m = t->n_modules < FAKE_MODULES ? module_of_whole(w) : NULL;
-    if (!s && !m) s = GN_ERROR(GN_ERR_INTERNAL, "too many modules");
-    if (m) t->module[t->n_modules++] = m;
-    if (!s) s = cuda_host_whole_text(w, text.p, g, &m->host);
-    if (!s) s = gn_cuda_object_pack(w->n + 1, arch, FAKE_NVRTC, g, &m->image, sizeof m->image, NULL, out);
+    gn_status *s = add_whole(t, w, text.p, arch, out);
     t->linked += !s;
     gn_arena_free(&a);
     return s;

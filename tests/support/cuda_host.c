@@ -341,18 +341,6 @@ gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const 
     return s;
 }
 
-gn_status *cuda_host_whole(const gn_cuda_whole *w, gn_cuda_geometry *geometry, cuda_host **out)
-{
-    gn_arena a;
-    *out = NULL;
-    gn_arena_init(&a);
-    gn_buf text = {.arena = &a};
-    gn_status *s = gn_cuda_whole_source(w, &text, geometry);
-    if (!s) s = cuda_host_whole_text(w, text.p, geometry, out);
-    gn_arena_free(&a);
-    return s;
-}
-
 gn_status *cuda_host_launch_whole(cuda_host *h, void *const *buffers, const int64_t *integers, uint32_t *gate,
                                   int64_t blocks, cuda_order order, uint64_t seed)
 {

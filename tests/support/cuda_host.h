@@ -32,10 +32,9 @@ typedef enum cuda_order { CUDA_UP, CUDA_DOWN, CUDA_SEEDED } cuda_order;
 gn_status *cuda_host_launch(cuda_host *h, int k, void *const *buffers, const size_t *bytes, const int64_t *syms,
                             int64_t trips, cuda_order order, uint64_t seed);
 
-/* A program in one kernel: geometry [1 + n], as of gn_cuda_whole_source, or any text and its kernel's geometry.  Run by a
- * launch whose blocks are alive at once, in turn: each as far as it can before the next, ascending, descending or seeded.
- * integers: values and turns.  On the host alone. */
-gn_status *cuda_host_whole(const gn_cuda_whole *w, gn_cuda_geometry *geometry, cuda_host **out);
+/* A program in one kernel, of its text (gn_cuda_whole_source) and its kernel's geometry.  Run by a launch whose blocks are alive
+ * at once, in turn: each as far as it can before the next, ascending, descending or seeded.  integers: values and turns.  On the
+ * host alone. */
 gn_status *cuda_host_whole_text(const gn_cuda_whole *w, const char *text, const gn_cuda_geometry *geometry,
                                 cuda_host **out);
 /* Between the pieces of a text that is several programs, which are compiled apart and linked. */
