@@ -114,9 +114,10 @@ START_TEST(less_precise)
 }
 END_TEST
 
-/* Launch by launch, recorded, in one kernel, and on this processor. */
+/* Launch by launch, recorded, in one kernel, in modes that search before they have found anything, and on this processor. */
 START_TEST(trains)
 {
+    static const gn_mode searching[] = {GN_MODE_MAX_AUTOTUNE, GN_MODE_MAX_AUTOTUNE_NO_CUDAGRAPHS};
     trained plain = on_device(samples[_i], GN_MODE_DEFAULT, 0);
     ck_assert(!in_one_kernel);
     trained recorded = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, by_launches);
@@ -129,6 +130,10 @@ START_TEST(trains)
     trained undivided = on_device(samples[_i], GN_MODE_REDUCE_OVERHEAD, (gn_switches)1 << GN_DO_QUICK_CODE);
     ck_assert(in_one_kernel && linked == 0);
     ck_assert_mem_eq(&plain, &undivided, sizeof plain);
+    for (int k = 0; k < 2; k++) {
+        trained sought = on_device(samples[_i], searching[k], 0);
+        ck_assert_mem_eq(&plain, &sought, sizeof plain);
+    }
 #if GNNC_HAVE_LLVM
     gn_arena a;
     trained here = {0};
