@@ -16,13 +16,7 @@
 /* What is known of a graph as a whole; computed when first asked for.  Only `symmetric` lets the CSR arrays stand for
  * the CSC arrays bit for bit; `mutual` does where neither order of summation nor edge values matter. */
 typedef struct gn_graph_facts {
-    bool symmetric; /* COL_PTR equals ROW_PTR and CSC_ROW equals COL */
-    bool mutual;    /* u -> v as often as v -> u, for all u and v */
-    bool sorted;    /* sources ascend within every destination */
-    bool unique;    /* no edge twice */
-    bool loops;     /* has an edge v -> v */
     int64_t max_in_degree, max_out_degree;
-    int64_t isolated;                                                  /* destinations without an edge */
     int64_t in_class[GN_DEGREE_CLASSES], out_class[GN_DEGREE_CLASSES]; /* nodes by degree (gn_degree_class) */
 } gn_graph_facts;
 

@@ -181,70 +181,24 @@ gn_status *gn_graph_require(gn_graph *g, unsigned arrays)
 
 /* Facts ------------------------------------------------------------------------------------------------------------ */
 
-/* Order, repeats, loops and degrees in one pass; seen: [n_src] last destination + 1 of a source, then its out-degree. */
-static void scan(const gn_graph *g, int64_t *seen, gn_graph_facts *f)
+static gn_status *find_facts(const gn_graph *g, gn_graph_facts *f)
 {
-    *f = (gn_graph_facts){.sorted = true, .unique = true};
+    void *block;
+    GN_TRY(gn_block_zeroed(g->n_src, sizeof(int64_t), "degrees", &block));
+    int64_t *out = block;
+    *f = (gn_graph_facts){0};
     for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t begin = get(g, GN_GRAPH_ROW_PTR, v), end = get(g, GN_GRAPH_ROW_PTR, v + 1), before = -1;
-        for (int64_t e = begin; e < end; e++) {
-            int64_t c = get(g, GN_GRAPH_COL, e);
-            if (c < before) f->sorted = false;
-            if (seen[c] == v + 1) f->unique = false;
-            if (c == v) f->loops = true;
-            seen[c] = v + 1;
-            before = c;
-        }
-        if (end - begin > f->max_in_degree) f->max_in_degree = end - begin;
-        if (end == begin) f->isolated++;
-        if (end > begin) f->in_class[gn_degree_class(end - begin)]++;
+        int64_t in = get(g, GN_GRAPH_ROW_PTR, v + 1) - get(g, GN_GRAPH_ROW_PTR, v);
+        if (in > f->max_in_degree) f->max_in_degree = in;
+        if (in > 0) f->in_class[gn_degree_class(in)]++;
     }
-    memset(seen, 0, (size_t)g->n_src * sizeof *seen);
-    for (int64_t e = 0; e < g->n_edge; e++) {
-        int64_t degree = ++seen[get(g, GN_GRAPH_COL, e)];
-        if (degree > f->max_out_degree) f->max_out_degree = degree;
+    for (int64_t e = 0; e < g->n_edge; e++) out[get(g, GN_GRAPH_COL, e)]++;
+    for (int64_t v = 0; v < g->n_src; v++) {
+        if (out[v] > f->max_out_degree) f->max_out_degree = out[v];
+        if (out[v]) f->out_class[gn_degree_class(out[v])]++;
     }
-    for (int64_t v = 0; v < g->n_src; v++)
-        if (seen[v]) f->out_class[gn_degree_class(seen[v])]++;
-}
-
-/* Every node has as many edges out (out: [n]) as in. */
-static bool same_degrees(const gn_graph *g, const int64_t *out)
-{
-    if (g->n_src != g->n_dst) return false;
-    for (int64_t v = 0; v < g->n_dst; v++)
-        if (get(g, GN_GRAPH_ROW_PTR, v + 1) - get(g, GN_GRAPH_ROW_PTR, v) != out[v]) return false;
-    return true;
-}
-
-/* Is CSC_ROW the sources of every destination in ascending order?  Walking sources in ascending order meets each
- * destination's in that order; next: [n] how many of a destination's were met. */
-static bool same_neighbours(const gn_graph *g, int64_t *next)
-{
-    memset(next, 0, (size_t)g->n_src * sizeof *next);
-    for (int64_t u = 0; u < g->n_src; u++) {
-        int64_t end = get(g, GN_GRAPH_COL_PTR, u + 1);
-        for (int64_t k = get(g, GN_GRAPH_COL_PTR, u); k < end; k++) {
-            int64_t v = get(g, GN_GRAPH_CSC_ROW, k), at = get(g, GN_GRAPH_ROW_PTR, v) + next[v]++;
-            if (get(g, GN_GRAPH_CSC_ROW, at) != u) return false;
-        }
-    }
-    return true;
-}
-
-static gn_status *find_facts(gn_graph *g, gn_graph_facts *f)
-{
-    void *seen;
-    GN_TRY(gn_block_zeroed(g->n_src, sizeof(int64_t), "degrees", &seen));
-    scan(g, seen, f);
-    gn_status *s = NULL;
-    if (same_degrees(g, seen)) {
-        s = require(g, CSC);
-        f->mutual = !s && same_neighbours(g, seen);
-        f->symmetric = f->mutual && f->sorted;
-    }
-    gn_block_free(seen);
-    return s;
+    gn_block_free(block);
+    return NULL;
 }
 
 gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out)

@@ -50,7 +50,7 @@ static gn_status *sign(search *z, const char **out)
     const gnnc_executable *e = r->exe;
     gn_build_options unused;
     gn_buf more = {.arena = &z->arena};
-    const gn_graph *g = r->padded ? r->padded : r->graph->graph;
+    gn_graph *g = r->padded ? r->padded : r->graph->graph;
     gn_buf_printf(&more, " for graphs to come%s%s%s", e->opt.index == GN_I64 ? " wide" : "",
                   e->opt.sparse ? " sparse" : "", e->bucket ? " padded" : "");
     if (z->unit == GN_UNIT_STEP && z->v->levels) gn_buf_printf(&more, " picked %d", z->v->levels);

@@ -54,7 +54,7 @@ typedef struct gn_tune_wish {
 /* Lines "name value" of all that a record depends on besides program and machine. */
 typedef struct gn_tune_facts {
     gn_model *model; /* sizes that are compiled in stand in its programs */
-    const gn_graph *graph;
+    gn_graph *graph;
     int64_t features, nonzeros, classes, on_edges; /* columns, entries of x, columns of the graph's attributes */
     bool weighted;
     int64_t train, val; /* rows that masks mark */

@@ -1,5 +1,4 @@
 /* keep: what a record fits; records in the cache and in lock files. */
-#include "base/alloc.h"
 #include "base/map.h"
 #include "base/outfile.h"
 #include "cache/cache.h"
@@ -15,33 +14,26 @@ static const char lock_head[] = "gnnc tuning lock 1";
 
 /* Signatures --------------------------------------------------------------------------------------------------------- */
 
-/* How many are of degree 0, 1, 2 to 3, 4 to 7, ... */
-static void add_degrees(gn_buf *out, const char *name, const int64_t *of, int64_t n)
+/* How many of n are of degree 0, 1, 2 to 3, 4 to 7, ... */
+static void add_degrees(gn_buf *out, const char *name, const int64_t count[GN_DEGREE_CLASSES], int64_t n)
 {
-    int64_t count[1 + GN_DEGREE_CLASSES] = {0};
-    int last = 0;
-    for (int64_t v = 0; v < n; v++) count[1 + gn_degree_class(of[v])]++;
-    for (int b = 0; b <= GN_DEGREE_CLASSES; b++)
+    int last = -1;
+    for (int b = 0; b < GN_DEGREE_CLASSES; b++) {
+        n -= count[b];
         if (count[b]) last = b;
-    gn_buf_printf(out, " %s ", name);
-    for (int b = 0; b <= last; b++) gn_buf_printf(out, "%s%" PRId64, b ? "," : "", count[b]);
+    }
+    gn_buf_printf(out, " %s %" PRId64, name, n);
+    for (int b = 0; b <= last; b++) gn_buf_printf(out, ",%" PRId64, count[b]);
 }
 
-static gn_status *add_graph(const gn_graph *g, gn_buf *out)
+static gn_status *add_graph(gn_graph *g, gn_buf *out)
 {
-    int64_t *degree = gn_allocate_zeroed(((size_t)(g->n_src + g->n_dst) + 1) * sizeof *degree);
-    if (!degree) GN_FAIL(GN_ERR_NOMEM, "out of memory: degrees of %lld nodes", (long long)g->n_src);
-    for (int64_t v = 0; v < g->n_dst; v++) {
-        int64_t lo = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v);
-        int64_t hi = gn_index_get(g->array[GN_GRAPH_ROW_PTR], g->index, v + 1);
-        degree[g->n_src + v] = hi - lo;
-        for (int64_t e = lo; e < hi; e++) degree[gn_index_get(g->array[GN_GRAPH_COL], g->index, e)]++;
-    }
+    gn_graph_facts facts;
+    GN_TRY(gn_graph_find_facts(g, &facts));
     gn_buf_printf(out, "graph nodes %" PRId64 " edges %" PRId64, g->n_dst, g->n_edge);
-    add_degrees(out, "in", degree + g->n_src, g->n_dst);
-    add_degrees(out, "out", degree, g->n_src);
+    add_degrees(out, "in", facts.in_class, g->n_dst);
+    add_degrees(out, "out", facts.out_class, g->n_src);
     gn_buf_add(out, "\n");
-    gn_release(degree);
     return NULL;
 }
 
