@@ -98,7 +98,11 @@ GN_NODISCARD gn_status *gn_cuda_whole_ptx(const gn_cuda_whole *w, int arch, bool
 typedef struct gn_cuda_division {
     int n; /* pieces */
     const int *of;
+    const int *name; /* NULL, or: piece 1 is another program's, in which phase k's function is phase name[k]'s */
 } gn_cuda_division;
+
+/* Bytes of shared memory that a block takes; -1: it cannot be told.  Pieces are linked only to those that take as many. */
+int64_t gn_cuda_whole_shared(gn_arena *a, const gn_cuda_whole *w);
 
 /* Whether phases of other pieces keep their registers in registers.  For sm_80 to sm_89 the assembler has each save what it uses, some
  * 90 bytes a thread, and for later ones next to none does (NVRTC 13.0). */

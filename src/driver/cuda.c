@@ -33,6 +33,9 @@ typedef struct part {           /* kernels of one object, or a program in one ke
     gn_key key;
     bool found;                /* in the cache */
     gn_cuda_division division; /* of a program in one kernel; n 1: it is compiled as it is */
+    int *of, *name;            /* what the division has */
+    int thread;                /* that it was reckoned to, undivided */
+    int lender;                /* 1 + the part whose piece 1 is also this one's; 0: none */
     uint32_t *piece_work;      /* [division.n] */
     gn_code_object *piece;     /* [division.n] which are linked when all are there */
 } part;
@@ -161,6 +164,37 @@ static void divide(job *j, uint32_t first)
     for (int t = 0; t < THREADS; t++) share(j, first, order, on, t, work[t]);
 }
 
+/* A program that was placed before has phases that c has, too, and is not divided: it is linked to c's piece 1, in which they are.
+ * Returns whether any is. */
+static bool borrow(job *j, const gn_compiled *c, part *lender, uint32_t *work, part *p)
+{
+    const gn_cuda_whole *w = c->whole, *of = p->program ? p->program->whole : NULL;
+    bool any = false;
+    if (!of || p->division.n != 1 || p->lender) return false;
+    if (gn_cuda_whole_shared(j->arena, w) != gn_cuda_whole_shared(j->arena, of)) return false;
+    gn_map has;
+    gn_map_init(&has, j->arena);
+    for (int k = 0; k < w->n; k++)
+        if (w->phase[k].kernel && w->phase[k].same == k)
+            gn_map_put(&has, gn_canonical_kernel(j->arena, w->phase[k].kernel, false), (uint32_t)k);
+    for (int k = 0; k < of->n; k++) {
+        if (!of->phase[k].kernel || of->phase[k].same != k) continue;
+        const uint32_t *same = gn_map_find(&has, gn_canonical_kernel(j->arena, of->phase[k].kernel, false));
+        uint32_t mine = same ? work_of_kernel(of->phase[k].kernel) : 0;
+        if (!same) continue;
+        any = true;
+        p->of[k] = 1;
+        p->name[k] = (int)*same;
+        p->work -= mine;
+        j->busy[p->thread] -= mine;
+        lender->of[*same] = 1;
+        lender->piece_work[1] += work[*same];
+        work[*same] = 0;
+    }
+    if (any) p->division = (gn_cuda_division){THREADS, p->of, p->name};
+    return any;
+}
+
 /* Its phases to as many pieces as threads, so that these end together with what they have besides, the kernel to piece 0.  Only
  * what is compiled quickly: functions of other pieces are called as any function might be, and with all optimisations the
  * phases of one program need half the registers. */
@@ -169,8 +203,9 @@ static void divide_whole(job *j, const gn_compiled *c, part *one)
     _Static_assert(THREADS == 2, "piece 1 is the thread's that has not piece 0");
     const gn_cuda_whole *w = c->whole;
     uint32_t *work = GN_NEW_N(j->arena, uint32_t, w->n + 1), *busy = j->busy, phases = 0;
-    int *of = GN_NEW_N(j->arena, int, w->n + 1), main = least_busy(busy);
-    one->division = (gn_cuda_division){1, of};
+    int *of = one->of = GN_NEW_N(j->arena, int, w->n + 1), main = one->thread = least_busy(busy);
+    one->name = GN_NEW_N(j->arena, int, w->n + 1);
+    one->division = (gn_cuda_division){1, of, NULL};
     one->piece = GN_NEW_N(j->arena, gn_code_object, THREADS);
     one->piece_work = GN_NEW_N(j->arena, uint32_t, THREADS);
     if (!j->quick || !j->maker.piece || !gn_cuda_divides(j->arch) || one->work <= WORK) {
@@ -183,7 +218,10 @@ static void divide_whole(job *j, const gn_compiled *c, part *one)
         phases += work[k];
     }
     one->piece_work[0] = one->work - phases; /* calls */
-    for (int t = 0; t < THREADS; t++) busy[t] += WORK_BEFORE + (t == main ? one->piece_work[0] : 0);
+    for (uint32_t k = 0; k < j->parts.n; k++)
+        if (borrow(j, c, one, work, &j->parts.p[k])) j->parts.p[k].lender = 1 + (int)j->parts.n;
+    main = least_busy(busy);
+    for (int t = 0; t < THREADS; t++) busy[t] += WORK_BEFORE + one->piece_work[t != main];
     for (;;) { /* the largest that is left, to the thread that has least */
         int most = 0, to = least_busy(busy);
         for (int k = 1; k < w->n; k++)
@@ -310,7 +348,7 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static int units_of(const part *p) { return p->division.n > 1 ? p->division.n : 1; }
+static int units_of(const part *p) { return p->division.n > 1 && !p->lender ? p->division.n : 1; }
 
 /* Room for those of everything: it is not known yet what the cache has. */
 static void make_units(job *j)
@@ -378,10 +416,21 @@ static gn_status *link_divided(job *j)
     gn_status *s = NULL;
     for (uint32_t k = 0; k < j->parts.n && !s; k++) {
         const part *p = &j->parts.p[k];
-        if (is_divided(p))
-            s = j->maker.link(j->maker.ctx, p->program->whole, p->division.n, p->piece, j->arch, &j->out->objects[k]);
+        if (!is_divided(p)) continue;
+        const gn_code_object *other = p->lender ? j->parts.p[p->lender - 1].piece : p->piece;
+        gn_code_object piece[THREADS] = {p->piece[0], other[1]};
+        s = j->maker.link(j->maker.ctx, p->program->whole, THREADS, piece, j->arch, &j->out->objects[k]);
     }
     return s;
+}
+
+/* What is linked to a piece of a program that the cache has is compiled whole: pieces are not kept. */
+static void take_back(job *j)
+{
+    for (uint32_t k = 0; k < j->parts.n; k++) {
+        part *p = &j->parts.p[k];
+        if (p->lender && !is_divided(&j->parts.p[p->lender - 1])) p->division = (gn_cuda_division){1, p->of, NULL};
+    }
 }
 
 static void free_pieces(job *j)
@@ -404,6 +453,7 @@ static gn_status *make_objects(job *j)
         *(p->found ? &r->hits : &r->misses) += p->distinct;
         if (!p->found && j->opt->cache) gn_cache_explain(j->opt->cache, name_of(p), p->parts);
     }
+    take_back(j);
     ask_for_linker(j);
     find_missing(j);
     if (j->n_units == 0) return NULL;

@@ -198,7 +198,7 @@ START_TEST(pieces)
     gn_cuda_phase p[PHASES];
     gn_cuda_whole w = program(p);
     gn_cuda_geometry g[1 + PHASES], whole[1 + PHASES];
-    gn_cuda_division d = {_i == 3 ? 3 : 2, of[_i]};
+    gn_cuda_division d = {_i == 3 ? 3 : 2, of[_i], NULL};
     char wrong[200] = "";
     gn_buf all = {.arena = &arena};
     cuda_host *h;
@@ -216,6 +216,29 @@ START_TEST(pieces)
     }
     succeeded(cuda_host_whole_text(&w, all.p, g, &h), all.p);
     ck_assert_msg(right_tries(h, turns, BLOCKS, wrong, sizeof wrong) == TRIES, "%s\n%s", wrong, all.p);
+    cuda_host_free(h);
+}
+END_TEST
+
+/* Functions of another program, which has other numbers for them, one that this program has for its own, too. */
+START_TEST(borrowed)
+{
+    static const int of[][PHASES] = {{1, 1, 0, 0}, {0, 1, 0, 0}}, name[PHASES] = {1, 0, 0, 0}, all_of[] = {1, 1};
+    gn_cuda_phase p[PHASES];
+    gn_cuda_whole w = program(p), lender = w;
+    gn_cuda_phase q[] = {p[1], p[0]};
+    gn_cuda_geometry g[1 + PHASES], other[1 + PHASES];
+    char wrong[200] = "";
+    gn_buf text = {.arena = &arena}, piece = {.arena = &arena};
+    cuda_host *h;
+    q[0].same = 0, q[1].same = 1;
+    lender.n = 2;
+    lender.phase = q;
+    succeeded(gn_cuda_piece_source(&w, &(gn_cuda_division){2, of[_i], name}, 0, &text, g), "borrower");
+    succeeded(gn_cuda_piece_source(&lender, &(gn_cuda_division){2, all_of, NULL}, 1, &piece, other), "lender");
+    gn_buf_printf(&text, "%c%s", CUDA_HOST_PIECE, piece.p);
+    succeeded(cuda_host_whole_text(&w, text.p, g, &h), text.p);
+    ck_assert_msg(right_tries(h, turns, BLOCKS, wrong, sizeof wrong) == TRIES, "%s\n%s", wrong, text.p);
     cuda_host_free(h);
 }
 END_TEST
@@ -304,6 +327,7 @@ int main(void)
     tcase_add_test(t, meetings);
     tcase_add_loop_test(t, fault, 0, sizeof faults / sizeof *faults);
     tcase_add_loop_test(t, pieces, 0, 4);
+    tcase_add_loop_test(t, borrowed, 0, 2);
     tcase_add_test(t, shared_code);
     tcase_add_test(t, copies);
     tcase_add_test(t, refused_programs);

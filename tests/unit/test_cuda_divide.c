@@ -13,6 +13,7 @@ typedef struct tally { /* of what was made; one thread */
     int wholes, pieces, linked;
     int in[MOST];         /* a phase's piece */
     uint32_t of_piece[2]; /* its phases' instructions */
+    int borrows;          /* phases that another program has */
     bool no_linker;       /* what is asked of it */
     int piece_fails;      /* this one does; -1: none */
 } tally;
@@ -51,6 +52,8 @@ static gn_status *piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_divisio
     if (which == t->piece_fails) GN_FAIL(GN_ERR_BACKEND, "no piece %d", which);
     for (int k = 0; k < w->n; k++) {
         if (!w->phase[k].kernel || w->phase[k].same != k) continue;
+        t->borrows += d->name && d->of[k];
+        if (d->name) continue;
         t->in[k] = d->of[k];
         if (d->of[k] == which) t->of_piece[which] += w->phase[k].kernel->insts.n;
     }
@@ -334,6 +337,53 @@ START_TEST(pieces)
 }
 END_TEST
 
+/* What writes and reads shared memory, which the others do not. */
+static const kir_kernel *sharing(void)
+{
+    return verified("kernel @twice (sym n, %x: f32[n] read_write) {\nfor %1 in 0 .. n step 1 thread none {\n"
+                    "%2 = tile f32 64 for %3 in 0 .. 64 step 1 vector none {\n"
+                    "%4 = load f32 %x[%1] %5 = fadd f32 %4, %4 tstore %2[%3], %5 }\n"
+                    "%6 = tload f32 %2[7] store %x[%1], %6 }}");
+}
+
+/* Of two programs in one kernel the one that is not divided has no functions of its own where the other has them, but while the other
+ * is in the cache, or blocks of one take other shared memory. */
+START_TEST(lent)
+{
+    enum { N = 24 };
+    static const int pieces_then[] = {3, 2, 0}, linked_then[] = {2, 1, 0};
+    const kir_kernel *k[N], *small[3] = {sum("f", 30, 7), NULL, NULL};
+    tally t;
+    gn_code_report r;
+    gn_cache *cache;
+    gn_cache_options none = {0};
+    for (int i = 0; i < N; i++) k[i] = sum("k", 40 + 7 * i, 1);
+    small[1] = k[5], small[2] = k[N - 1];
+    gn_compiled *step = in_one_kernel(N, k), *both[] = {in_one_kernel(3, small), step};
+    for (int has = 0; has < 3; has++) {
+        succeeded(gn_cache_new(&none, &cache), "cache");
+        gn_cuda_objects o;
+        if (has) {
+            o = compiled(1, &both[has - 1], cache, &t, &r);
+            gn_cuda_objects_free(&o);
+        }
+        o = compiled(2, both, cache, &t, &r);
+        ck_assert_int_eq(t.pieces, pieces_then[has]);
+        ck_assert_int_eq(t.linked, linked_then[has]);
+        ck_assert_int_eq(t.wholes, has == 2);
+        ck_assert(has || t.borrows == 2);
+        ck_assert(has == 2 || (t.in[5] == 1 && t.in[N - 1] == 1));
+        gn_cuda_objects_free(&o);
+        gn_cache_free(cache);
+    }
+    small[0] = sharing();
+    both[0] = in_one_kernel(3, small);
+    gn_cuda_objects o = compiled(2, both, NULL, &t, &r);
+    ck_assert(t.pieces == 2 && t.linked == 1 && t.wholes == 1);
+    gn_cuda_objects_free(&o);
+}
+END_TEST
+
 /* As it is: where there is no linker, of all optimisations, where it is little. */
 START_TEST(undivided)
 {
@@ -384,6 +434,7 @@ int main(void)
     tcase_add_test(c, kept);
     tcase_add_test(c, quick);
     tcase_add_test(c, pieces);
+    tcase_add_test(c, lent);
     tcase_add_test(c, undivided);
     return run_tests(c, "CUDA objects, divided");
 }

@@ -283,7 +283,7 @@ START_TEST(linked)
                                        "%6 = tload f32 %2[7] store %o[%1], %6 }}");
     gn_cuda_phase p[] = {{verified(copy), NULL, 0, buf, sym}, {twice, NULL, 1, buf, sym}};
     gn_cuda_whole w = {2, 2, 1, p};
-    gn_cuda_division d = {2, of};
+    gn_cuda_division d = {2, of, NULL};
     gn_code_object piece[2], o, whole;
     gn_cuda_view v[2];
     if (!has_linker()) return;

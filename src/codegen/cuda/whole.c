@@ -33,26 +33,45 @@ gn_status *gn_cuda_whole_geometry(gn_arena *a, const gn_cuda_whole *w, gn_cuda_g
     return NULL;
 }
 
+int64_t gn_cuda_whole_shared(gn_arena *a, const gn_cuda_whole *w)
+{
+    gn_cuda_geometry *g = GN_NEW_N(a, gn_cuda_geometry, w->n + 1);
+    gn_status *s = gn_cuda_whole_geometry(a, w, g);
+    int64_t most = s ? -1 : 0;
+    gn_status_free(s);
+    for (int k = 0; k < w->n && most >= 0; k++)
+        if (g[k].shared_bytes > most) most = g[k].shared_bytes;
+    return most;
+}
+
 /* Text ---------------------------------------------------------------------------------------------------------------- */
 
 /* Has phase k a function of its own? */
 static bool is_own(const gn_cuda_whole *w, int k) { return w->phase[k].kernel && w->phase[k].same == k; }
 
-static gn_status *write_phase(const gn_cuda_whole *w, int k, gn_buf *out, const gn_cuda_geometry *g)
+/* What phase k's function is called.  Where piece 1 is another program's, by its numbers, of which this one's keep clear. */
+static const char *function_of(gn_arena *a, const gn_cuda_division *d, int k)
+{
+    if (!d || !d->name) return gn_arena_printf(a, "gn_phase_%d", k);
+    return d->of[k] ? gn_arena_printf(a, "gn_phase_%d", d->name[k]) : gn_arena_printf(a, "gn_own_phase_%d", k);
+}
+
+static gn_status *write_phase(const gn_cuda_whole *w, const gn_cuda_division *d, int k, gn_buf *out,
+                              const gn_cuda_geometry *g)
 {
     gn_cuda_geometry same; /* as gn_cuda_whole_geometry said */
-    const char *name = gn_arena_printf(out->arena, "gn_phase_%d", k);
+    const char *name = function_of(out->arena, d, k);
     return cu_function(w->phase[k].kernel, name, w->phase[k].origin, g->threads, out, &same);
 }
 
 static int first_turn(const gn_cuda_whole *w) { return w->n_buffers + w->n_values; }
 
-static void write_call(const gn_cuda_whole *w, int k, gn_buf *out)
+static void write_call(const gn_cuda_whole *w, const gn_cuda_division *d, int k, gn_buf *out)
 {
     const gn_cuda_phase *p = &w->phase[k];
     uint32_t syms = p->kernel->syms.n;
-    gn_buf_printf(out, "    if ((block = gn_begins(all.of[%d], gate)) >= 0) gn_phase_%d(block", first_turn(w) + k,
-                  p->same);
+    gn_buf_printf(out, "    if ((block = gn_begins(all.of[%d], gate)) >= 0) %s(block", first_turn(w) + k,
+                  function_of(out->arena, d, p->same));
     for (uint32_t b = 0; b < p->kernel->buffers.n; b++)
         gn_buf_printf(out, ", (%s *)all.of[%d]", cu_storage_type(p->kernel->buffers.p[b].elem), p->buf[b]);
     for (uint32_t s = 0; s < syms; s++) gn_buf_printf(out, ", (gn_i64)all.of[%d]", w->n_buffers + p->sym[s]);
@@ -88,7 +107,7 @@ static void write_table(const gn_cuda_whole *w, gn_buf *out)
     gn_buf_add(out, after);
 }
 
-static void write_kernel(const gn_cuda_whole *w, gn_buf *out, const gn_cuda_geometry *g)
+static void write_kernel(const gn_cuda_whole *w, const gn_cuda_division *d, gn_buf *out, const gn_cuda_geometry *g)
 {
     int gate = first_turn(w) + w->n, copies = 0;
     write_table(w, out);
@@ -99,7 +118,7 @@ static void write_kernel(const gn_cuda_whole *w, gn_buf *out, const gn_cuda_geom
     gn_buf_printf(out, "    gn_u32 *const gate = (gn_u32 *)all.of[%d];\n    int block;\n", gate);
     for (int k = 0; k < w->n;) {
         if (w->phase[k].kernel) {
-            write_call(w, k++, out);
+            write_call(w, d, k++, out);
             continue;
         }
         int end = write_copies(w, k, copies, out);
@@ -110,10 +129,10 @@ static void write_kernel(const gn_cuda_whole *w, gn_buf *out, const gn_cuda_geom
 }
 
 /* What a function of another piece is called with; addresses are all alike to the linker. */
-static void write_prototype(const gn_cuda_whole *w, int k, gn_buf *out)
+static void write_prototype(const gn_cuda_whole *w, const gn_cuda_division *d, int k, gn_buf *out)
 {
     const kir_kernel *of = w->phase[k].kernel;
-    gn_buf_printf(out, "GN_PHASE gn_phase_%d(const int", k);
+    gn_buf_printf(out, "GN_PHASE %s(const int", function_of(out->arena, d, k));
     for (uint32_t b = 0; b < of->buffers.n; b++) gn_buf_add(out, ", void *");
     for (uint32_t s = 0; s < of->syms.n; s++) gn_buf_add(out, ", const gn_i64");
     gn_buf_add(out, ");\n");
@@ -134,10 +153,10 @@ static gn_status *write_text(const gn_cuda_whole *w, const gn_cuda_division *d, 
     if (g->shared_bytes)
         gn_buf_printf(out, "GN_SHARED_OF_%s(%lld);\n", piece ? "OTHERS" : "ALL", (long long)g->shared_bytes);
     for (int k = 0; k < w->n && d && !piece; k++)
-        if (is_own(w, k) && d->of[k] != piece) write_prototype(w, k, out);
+        if (is_own(w, k) && d->of[k] != piece) write_prototype(w, d, k, out);
     for (int k = 0; k < w->n; k++)
-        if (is_own(w, k) && (!d || d->of[k] == piece)) GN_TRY(write_phase(w, k, out, g));
-    if (!piece) write_kernel(w, out, g);
+        if (is_own(w, k) && (!d || d->of[k] == piece)) GN_TRY(write_phase(w, d, k, out, g));
+    if (!piece) write_kernel(w, d, out, g);
     return NULL;
 }
 
