@@ -1,9 +1,10 @@
 #!/bin/sh
 # Runs a command with an NVRTC that gnnc finds: nvrtc.sh [--required] GNNC COMMAND...
 #
-# Where GNNC finds none, PyPI's wheel is put into build/nvrtc, which the command then has as its VIRTUAL_ENV.  Where that cannot be
-# had, as without a network, a line says so and the command runs without; or not at all, with --required.  NVRTC_WHEEL=no leaves the
-# wheel out.
+# Where GNNC finds none, PyPI's wheels of it and of nvJitLink are put into build/nvrtc, which the command then has as its VIRTUAL_ENV.  Where
+# that cannot be
+# had, as without a network, a line says so and the command runs without; or not at all, with --required.  NVRTC_WHEEL=no leaves
+# the wheels out.
 set -u
 required=
 [ "$1" = --required ] && { required=1; shift; }
@@ -17,7 +18,8 @@ found() { "$gnnc" doctor 2> /dev/null | grep -q '^CUDA compiler: NVRTC'; }
 fetch() {
     rm -rf "$folder.new"
     python3 -m venv "$folder.new" &&
-        "$folder.new/bin/python3" -m pip -q --disable-pip-version-check install --retries 1 --timeout 15 nvidia-cuda-nvrtc &&
+        "$folder.new/bin/python3" -m pip -q --disable-pip-version-check install --retries 1 --timeout 15 nvidia-cuda-nvrtc \
+            nvidia-nvjitlink &&
         rm -rf "$folder" && mv "$folder.new" "$folder"
 }
 
@@ -25,7 +27,7 @@ if ! found; then
     mine=${VIRTUAL_ENV-}
     export VIRTUAL_ENV="$folder"
     if ! found && [ "${NVRTC_WHEEL:-}" != no ]; then
-        echo "nvrtc.sh: no NVRTC here; its wheel goes into $folder" >&2
+        echo "nvrtc.sh: no NVRTC here; its wheel goes, with nvJitLink's, into $folder" >&2
         fetch < /dev/null >&2
     fi
     if ! found; then

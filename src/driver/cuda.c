@@ -293,7 +293,8 @@ static const char *text_of_whole(gn_arena *a, const gn_cuda_whole *w)
     return b.p;
 }
 
-/* NVRTC's version is not in it: to ask for it is to load 100 MB, and what another one made runs as well. */
+/* NVRTC's version is not in it: to ask for it is to load 100 MB, and what another one made runs as well, but where it is too new
+ * for the driver: objects say who made them (look_up). */
 static void make_key(job *j, part *p)
 {
     gn_buf b = {.arena = j->arena};
@@ -322,10 +323,12 @@ static bool look_up(job *j, int k)
     int entries = p->program ? 1 + p->program->whole->n : (int)p->kernels.n;
     gn_code_object *o = &j->out->objects[k];
     gn_cuda_view view;
+    char why[GN_CUDA_WHY];
     if (!j->opt->cache) return false;
     if (!gn_cache_get(j->opt->cache, &p->key, name_of(p), &o->bytes, &o->n)) return false;
     gn_status *s = gn_cuda_object_view(o, &view);
-    if (!s && view.n == entries && view.arch == j->arch) return true;
+    bool loads = !s && (!j->opt->driver || !gn_cuda_too_new(view.made_by, j->opt->driver, why));
+    if (loads && view.n == entries && view.arch == j->arch) return true;
     gn_status_free(s);
     free(o->bytes);
     *o = (gn_code_object){0};

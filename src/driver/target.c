@@ -241,12 +241,14 @@ static gn_status *compile_and_load(gn_target *t, gn_arena *a, int n, gn_compiled
                                    gn_cuda_objects *objects, gn_target_code *out, gn_code_report *report)
 {
     jmp_buf oom, *before = a->oom;
+    gn_codegen_options of_driver = *opt;
+    of_driver.driver = t->driver->version;
     a->oom = &oom;
     gn_status *s;
     if (setjmp(oom))
         s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %zu bytes were asked for", a->wanted);
     else
-        s = gn_compile_cuda(a, n, programs, t->arch, opt, t->maker.make ? &t->maker : NULL, objects, report);
+        s = gn_compile_cuda(a, n, programs, t->arch, &of_driver, t->maker.make ? &t->maker : NULL, objects, report);
     double t0 = gn_now_ms();
     if (!s) s = load_all(t, a, objects, programs, products, out);
     a->oom = before;

@@ -13,6 +13,7 @@ typedef struct tally { /* of what was made; one thread */
     int wholes, pieces, linked;
     int in[MOST];         /* a phase's piece */
     uint32_t of_piece[2]; /* its phases' instructions */
+    int made_by;          /* NVRTC's version */
     int borrows;          /* phases that another program has */
     bool no_linker;       /* what is asked of it */
     int piece_fails;      /* this one does; -1: none */
@@ -31,7 +32,7 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
     t->most = work > t->most ? work : t->most;
     t->work[t->objects++] = work;
     t->kernels += n;
-    return gn_cuda_object_pack(n, arch, 0, g, "code", 4, NULL, out);
+    return gn_cuda_object_pack(n, arch, t->made_by, g, "code", 4, NULL, out);
 }
 
 static gn_status *whole(void *ctx, const gn_cuda_whole *w, int arch, gn_code_object *out)
@@ -281,6 +282,32 @@ START_TEST(quick)
 }
 END_TEST
 
+/* What a newer NVRTC made than the driver takes is made anew, where the driver is known. */
+START_TEST(too_new)
+{
+    const kir_kernel *k[] = {sum("a", 10, 1)};
+    gn_code_report r;
+    gn_cuda_objects o;
+    gn_cache *cache;
+    gn_cache_options none = {0};
+    gn_compiled *p = program(0, 1, k);
+    succeeded(gn_cache_new(&none, &cache), "cache");
+    static const struct {
+        int driver, made_by, made;
+    } runs[] = {{0, 13000, 1},     {0, 12080, 0},     {13010, 12080, 0},
+                {12080, 12080, 1}, {12010, 13000, 0}, {13000, 13000, 0}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        tally t = {.piece_fails = -1, .made_by = runs[i].made_by};
+        gn_cuda_maker maker = {make, whole, piece, links, link_all, &t};
+        gn_codegen_options opt = {.threads = 1, .cache = cache, .driver = runs[i].driver};
+        succeeded(gn_compile_cuda(&arena, 1, &p, ARCH, &opt, &maker, &o, &r), "compile");
+        ck_assert_int_eq(t.objects, runs[i].made);
+        gn_cuda_objects_free(&o);
+    }
+    gn_cache_free(cache);
+}
+END_TEST
+
 /* A program in one kernel, of n kernels that are launched twice, and a copy. */
 static gn_compiled *in_one_kernel(int n, const kir_kernel *const *kernels)
 {
@@ -433,6 +460,7 @@ int main(void)
     tcase_add_test(c, equal_ones);
     tcase_add_test(c, kept);
     tcase_add_test(c, quick);
+    tcase_add_test(c, too_new);
     tcase_add_test(c, pieces);
     tcase_add_test(c, lent);
     tcase_add_test(c, undivided);

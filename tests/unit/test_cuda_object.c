@@ -3,6 +3,7 @@
  * and such as NVRTC makes where there is one. */
 #include "base/sanitized.h"
 #include "codegen/cuda.h"
+#include "codegen/cuda/nvjitlink.h"
 #include "kir_test.h"
 #include "support/scarce.h"
 
@@ -272,6 +273,14 @@ static bool has_linker(void)
     return has;
 }
 
+/* Whatever linker there is. */
+START_TEST(older_nvrtc)
+{
+    gn_nvjitlink l;
+    refused(gn_nvjitlink_open(12, 4, &l), GN_ERR_BACKEND, "NVRTC 12.4", "an NVRTC that compiles nothing quickly");
+}
+END_TEST
+
 /* A program in two pieces: linked it has the geometry of all of it, the registers of both, and a function that calls the other's. */
 START_TEST(linked)
 {
@@ -429,6 +438,7 @@ int main(void)
     tcase_add_test(c, any_bytes);
     tcase_add_test(c, made_by_nvrtc);
     tcase_add_test(c, linked);
+    tcase_add_test(c, older_nvrtc);
     tcase_add_loop_test(c, fragments_by_nvrtc, 0, KIR_KIND_COUNT);
     tcase_add_test(c, unknown_architecture);
     tcase_add_test(c, no_memory_for_ptx);

@@ -40,6 +40,11 @@ gn_status *gn_nvjitlink_open(int nvrtc_major, int nvrtc_minor, gn_nvjitlink *out
                             .why_not = bind,
                             .ctx = &w};
     *out = (gn_nvjitlink){0};
+    if (nvrtc_major < 13)
+        GN_FAIL(GN_ERR_BACKEND,
+                "what NVRTC %d.%d makes is not linked: it has all optimisations, with which a program in pieces takes "
+                "twice the registers",
+                nvrtc_major, nvrtc_minor);
     bool there = gn_library_find(&wish, &found);
     memcpy(out->path, found.path, sizeof out->path);
     if (there) return NULL;

@@ -48,9 +48,9 @@ GN_CALLED int gn_begins(const gn_i64 turn, gn_u32 *gate)
 
 GN_CALLED void gn_copy(const int block, void *to, const void *from, const gn_i64 bytes)
 {
-    const gn_i64 words = bytes / 4, all = (gn_i64)gridDim.x * blockDim.x;
-    gn_i64 k = (gn_i64)block * blockDim.x + threadIdx.x;
+    const gn_i64 words = bytes >> 2, all = (gn_i64)gridDim.x * blockDim.x;
+    const gn_i64 k = (gn_i64)block * blockDim.x + threadIdx.x, last = words * 4 + k;
     if (to == from) return;
     for (gn_i64 w = k; w < words; w += all) ((gn_u32 *)to)[w] = ((const gn_u32 *)from)[w];
-    for (k += words * 4; k < bytes; k += all) ((gn_u8 *)to)[k] = ((const gn_u8 *)from)[k];
+    if (last < bytes) ((gn_u8 *)to)[last] = ((const gn_u8 *)from)[last]; /* three at most, and a block has more threads */
 }

@@ -370,8 +370,7 @@ bool gn_cuda_too_new(int made_by, int driver, char why[GN_CUDA_WHY])
     (void)snprintf(
         why, GN_CUDA_WHY,
         "the driver is for CUDA %d.%d and older, and NVRTC %d.%d makes code for drivers of CUDA %d and newer: "
-        "update the driver, or name a libnvrtc.so.%d in GNNC_NVRTC (pip install nvidia-cuda-nvrtc-cu%d) and "
-        "remove what was kept (gnnc cache clear)",
+        "update the driver, or name a libnvrtc.so.%d in GNNC_NVRTC (pip install nvidia-cuda-nvrtc-cu%d)",
         served, driver % 1000 / 10, major, made_by % 1000 / 10, major, served, served);
     return major > served;
 }
