@@ -1,10 +1,9 @@
 #!/bin/sh
 # Runs a command with an NVRTC that gnnc finds: nvrtc.sh [--required] GNNC COMMAND...
 #
-# Where GNNC finds none, PyPI's wheels of it and of nvJitLink are put into build/nvrtc, which the command then has as its VIRTUAL_ENV.  Where
-# that cannot be
-# had, as without a network, a line says so and the command runs without; or not at all, with --required.  NVRTC_WHEEL=no leaves
-# the wheels out.
+# Where GNNC finds none, PyPI's wheels of it and of nvJitLink are put into build/nvrtc, which the command then has as its VIRTUAL_ENV.
+# Where that cannot be had, as without a network, a line says so and the command runs without; or not at all, with --required.
+# NVRTC_WHEEL=no leaves the wheels out.
 set -u
 required=
 [ "$1" = --required ] && { required=1; shift; }

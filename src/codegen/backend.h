@@ -22,7 +22,7 @@ typedef struct gn_codegen_options {
     gn_switches off; /* decisions that are switched off */
     int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
     bool each;       /* for a device: an object a kernel, where programs to come have most of these kernels, too */
-    int driver; /* for a device: the CUDA that its driver serves, as gn_cuda_too_new has it; 0: not known */
+    int driver;      /* for a device: the CUDA that its driver serves, as gn_cuda_too_new has it; 0: not known */
     struct gn_cache *cache; /* cache/cache.h; NULL: none. For gn_compile_code; the functions here do not look at it */
 } gn_codegen_options;
 
