@@ -189,14 +189,10 @@ static gn_status *find_facts(const gn_graph *g, gn_graph_facts *f)
     *f = (gn_graph_facts){0};
     for (int64_t v = 0; v < g->n_dst; v++) {
         int64_t in = get(g, GN_GRAPH_ROW_PTR, v + 1) - get(g, GN_GRAPH_ROW_PTR, v);
-        if (in > f->max_in_degree) f->max_in_degree = in;
-        if (in > 0) f->in_class[gn_degree_class(in)]++;
+        gn_degree_add(in, &f->max_in_degree, f->in_class);
     }
     for (int64_t e = 0; e < g->n_edge; e++) out[get(g, GN_GRAPH_COL, e)]++;
-    for (int64_t v = 0; v < g->n_src; v++) {
-        if (out[v] > f->max_out_degree) f->max_out_degree = out[v];
-        if (out[v]) f->out_class[gn_degree_class(out[v])]++;
-    }
+    for (int64_t v = 0; v < g->n_src; v++) gn_degree_add(out[v], &f->max_out_degree, f->out_class);
     gn_block_free(block);
     return NULL;
 }

@@ -53,6 +53,13 @@ static inline int gn_degree_class(int64_t degree)
     return k;
 }
 
+/* Counts a row by its class, [GN_DEGREE_CLASSES], and the largest degree. */
+static inline void gn_degree_add(int64_t degree, int64_t *most, int64_t *count)
+{
+    if (degree > *most) *most = degree;
+    if (degree > 0) count[gn_degree_class(degree)]++;
+}
+
 static inline gn_graph_array gn_part_array_of(int edges, gn_part_array a)
 {
     int c = 0;

@@ -115,20 +115,14 @@ static gn_nonzeros known_nonzeros(const gn_session *s)
     return ones ? GN_NONZEROS_ONE : GN_NONZEROS_BY_ROW;
 }
 
-static void add_degree(int64_t degree, int64_t *most, int64_t *classes)
-{
-    if (degree > *most) *most = degree;
-    if (degree > 0) classes[gn_degree_class(degree)]++;
-}
-
 /* Numbers of entries in rows and in columns. */
 static void degrees_of(gn_arena *a, const gn_csr *x, low_hint *h)
 {
     int64_t *column = GN_NEW_N(a, int64_t, x->cols + 1);
     int64_t *in = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES), *out = GN_NEW_N(a, int64_t, GN_DEGREE_CLASSES);
-    for (int64_t r = 0; r < x->rows; r++) add_degree(x->ptr[r + 1] - x->ptr[r], &h->max_in, in);
+    for (int64_t r = 0; r < x->rows; r++) gn_degree_add(x->ptr[r + 1] - x->ptr[r], &h->max_in, in);
     for (int64_t k = 0; k < x->nnz; k++) column[x->col[k]]++;
-    for (int64_t c = 0; c < x->cols; c++) add_degree(column[c], &h->max_out, out);
+    for (int64_t c = 0; c < x->cols; c++) gn_degree_add(column[c], &h->max_out, out);
     h->in_class = in;
     h->out_class = out;
 }

@@ -51,8 +51,9 @@ gn_status *tuner_survive(const tuner *t, gn_status *s)
         if (!worse) gn_instance_run(u->instance);
         if (!worse) worse = gn_instance_wait(u->instance);
     }
+    bool lost = worse != NULL;
     gn_status_free(worse);
-    if (worse) return s;
+    if (lost) return s;
     gn_status_free(s);
     return NULL;
 }
