@@ -104,8 +104,8 @@ typedef struct gn_cuda_division {
 /* Bytes of shared memory that a block takes; -1: it cannot be told.  Pieces are linked only to those that take as many. */
 int64_t gn_cuda_whole_shared(gn_arena *a, const gn_cuda_whole *w);
 
-/* Whether phases of other pieces keep their registers in registers.  For sm_80 to sm_89 the assembler has each save what it uses, some
- * 90 bytes a thread, and for later ones next to none does (NVRTC 13.0). */
+/* Whether phases of other pieces keep their registers in registers.  For sm_80 to sm_89 the assembler has each save what it
+ * uses, some 90 bytes a thread, and for later ones next to none does (NVRTC 13.0). */
 bool gn_cuda_divides(int arch);
 /* GN_ERR_BACKEND: there is no linker (nvJitLink) for what NVRTC makes; what was looked for, and how to get it. */
 GN_NODISCARD gn_status *gn_cuda_linker(gn_buf *out);

@@ -15,7 +15,8 @@ typedef struct gn_nvjitlink {
 } gn_nvjitlink;
 
 /* $GNNC_NVJITLINK, or what is found in the usual places (base/library.h): of the same CUDA as an NVRTC of that version, and not
- * older.  GN_ERR_BACKEND names what was tried and how to get it, or that NVRTC is older than 13, which compiles nothing quickly.  The library stays in memory.  Thread-safe. */
+ * older.  GN_ERR_BACKEND names what was tried and how to get it, or that NVRTC is older than 13, which compiles nothing quickly.
+ * The library stays in memory.  Thread-safe. */
 GN_NODISCARD gn_status *gn_nvjitlink_open(int nvrtc_major, int nvrtc_minor, gn_nvjitlink *out);
 
 /* Links n cubins of relocatable code for sm_<arch>.  *code and *log are malloc'd: a cubin, and what the linker says of its kernels'
