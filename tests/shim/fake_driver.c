@@ -226,12 +226,18 @@ API(cuModuleLoadData, void **module, const void *image)
     return OK;
 }
 
-/* Such a graph would launch what is no longer there, or be updated by a node that only looks the same. */
-static bool launches(const fake_object *graph, const fake_object *module)
+/* Such a graph would launch what is no longer there, or be updated by a node that only looks the same.  One that nobody could end
+ * stays, and cannot be launched from now on. */
+static bool let_go_of(fake_object *graph, const fake_object *module)
 {
-    for (int k = 0; k < graph->n; k++)
-        if (graph->nodes[k].what == LAUNCH && graph->nodes[k].function->module == module) return true;
-    return false;
+    bool any = false;
+    for (int k = 0; k < graph->n; k++) {
+        fake_node *node = &graph->nodes[k];
+        if (node->what != LAUNCH || !node->function || node->function->module != module) continue;
+        node->function = NULL;
+        any = true;
+    }
+    return any;
 }
 
 API(cuModuleUnload, void *module)
@@ -240,7 +246,7 @@ API(cuModuleUnload, void *module)
     fake_object *m = fake_find(module, MODULE, "a module that is none"), *next;
     if (!m) return INVALID_HANDLE;
     for (fake_object *o = fake.objects; o; o = o->next)
-        if ((o->kind == EXEC || (o->kind == GRAPH && !o->recording)) && launches(o, m))
+        if ((o->kind == EXEC || (o->kind == GRAPH && !o->recording)) && let_go_of(o, m))
             fake_note("a module unloaded whose kernels a graph launches");
     for (fake_object *o = fake.objects; o; o = next) {
         next = o->next;

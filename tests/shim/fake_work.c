@@ -17,6 +17,10 @@ static double cost_of(const fake_node *w)
 
 static int run(const fake_node *w)
 {
+    if (w->what == LAUNCH && !w->function) {
+        fake_note("a graph launches what was unloaded");
+        return INVALID_HANDLE;
+    }
     fake.clock += cost_of(w);
     if (w->what == COPY) {
         memcpy(w->to, w->from, w->bytes);
