@@ -13,8 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is known of a graph as a whole; computed when first asked for.  Only `symmetric` lets the CSR arrays stand for
- * the CSC arrays bit for bit; `mutual` does where neither order of summation nor edge values matter. */
+/* What is known of a graph as a whole, for schedules; computed when first asked for. */
 typedef struct gn_graph_facts {
     int64_t max_in_degree, max_out_degree;
     int64_t in_class[GN_DEGREE_CLASSES], out_class[GN_DEGREE_CLASSES]; /* nodes by degree (gn_degree_class) */

@@ -6,8 +6,8 @@
  *
  * A product of all sources becomes one of the rows that are summed, and its gradient by W too; on the edges a head has as
  * many columns as x instead of its share of x W.  What else reads x W does so by way of x: scores <a, (x W)_k> are x (W a)_k,
- * of rows taken of x W as of rows taken of x. What a softmax divides by is left for the row,
- * where it subtracts the row's maximum: without, numerators may be so large that their sums overflow before they are divided.
+ * of rows taken of x W as of rows taken of x.  What a softmax divides by is left for the row, where it subtracts the row's
+ * maximum: without, numerators may be so large that their sums overflow before they are divided.
  *
  * Of gradients, it is the other way round: there are few rows to project and many that read them,
  *
