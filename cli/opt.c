@@ -39,10 +39,9 @@ static gn_status *read_nonzeros(const char *text, int64_t *out)
 
 static gn_status *read_values(const char *text, gn_nonzeros *out)
 {
-    bool by_row = !strcmp(text, "rows");
-    if (!by_row && strcmp(text, "ones") != 0)
-        GN_FAIL(GN_ERR_USAGE, "-D values=%s: expected rows (equal in a row) or ones", text);
-    *out = by_row ? GN_NONZEROS_BY_ROW : GN_NONZEROS_ONE;
+    int k;
+    GN_TRY(gn_choose("kind of values", text, gn_nonzeros_name, GN_NONZEROS_COUNT, &k));
+    *out = (gn_nonzeros)k;
     return NULL;
 }
 

@@ -301,6 +301,13 @@ typedef struct gnnc_compile_options {
      * gradients of weights and the optimizer's moments; gradients are of the model as it is written.  In every mode, on
      * a CPU and on a GPU. */
     const char *gather_storage;
+
+    /* With `sparse`: what holds of the non-zeros of every x that is bound, as it does of bags of words.
+     *   "any"   nothing (the default)
+     *   "rows"  those of a row are equal: sums over a row are multiplied once, and read no values
+     *   "ones"  all are 1
+     * The same results up to the rounding of sums.  An x of which it does not hold is refused when it is bound. */
+    const char *sparse_values;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there.
@@ -440,14 +447,15 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
  * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of
  * dimensions or columns, not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32 bits do
  * not hold, a label that is neither a class nor -1 (with its row; what is borrowed is looked at now, not by later calls: there a
- * label beyond the classes counts as a row, and adds nothing to the loss).  Numbers of rows are checked against each
- * other when it is run. */
+ * label beyond the classes counts as a row, and adds nothing to the loss), an x that has other values than `sparse_values` says
+ * (with the row and its values).  Numbers of rows are checked against each other when it is run. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data);
 
 /* Features as CSR: row[nodes + 1] from 0 ascending, column and value of each entry (values NULL: all 1).  Copied; values of a
  * column that stands in a row more than once are added.
  * GNNC_ERROR_USAGE: the executable was not compiled `sparse`, n_nodes is negative, `row` is NULL, or there are entries and
- * `column` is NULL; GNNC_ERROR_DATA: `row` does not ascend from 0, or a column is out of range. */
+ * `column` is NULL; GNNC_ERROR_DATA: `row` does not ascend from 0, a column is out of range, or values are other than
+ * `sparse_values` says. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row,
                                                        const int32_t *column, const float *value);
 

@@ -113,12 +113,38 @@ static void to_bools(uint8_t *p, int64_t n)
     for (int64_t k = 0; k < n; k++) p[k] = p[k] != 0;
 }
 
+/* Are values of x what the executable was compiled for? */
+static gn_status *check_values(gn_nonzeros known, const gn_graph *x)
+{
+    const void *row = x->array[GN_GRAPH_ROW_PTR];
+    const float *value = x->array[GN_GRAPH_VALUE];
+    if (known == GN_NONZEROS_ANY) return NULL;
+    for (int64_t v = 0; v < x->n_dst; v++) {
+        int64_t begin = gn_index_get(row, x->index, v), end = gn_index_get(row, x->index, v + 1);
+        for (int64_t e = begin; e < end; e++) {
+            float want = known == GN_NONZEROS_ONE ? 1 : value[begin];
+            if (value[e] == want) continue;
+            GN_FAIL(GN_ERR_DATA, "x: row %lld has %g, expected %g: compiled with sparse_values '%s'", (long long)v,
+                    (double)value[e], (double)want, gn_nonzeros_name[known]);
+        }
+    }
+    return NULL;
+}
+
+static gn_status *check_pattern(const gnnc_run *r, const gn_graph *g)
+{
+    if (g->index != r->exe->opt.index)
+        GN_FAIL(GN_ERR_USAGE, "x has more than 2^31 - 1 rows or non-zeros: compile with `wide`");
+    return check_values(r->exe->opt.nonzeros, g);
+}
+
 /* x for an executable that walks its non-zeros. */
 static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
 {
-    if (g->index != r->exe->opt.index) {
+    gn_status *s = check_pattern(r, g);
+    if (s) {
         gn_graph_free(g);
-        GN_FAIL(GN_ERR_USAGE, "x has more than 2^31 - 1 rows or non-zeros: compile with `wide`");
+        return s;
     }
     api_data *dense = api_find_data(r, "x");
     api_unbind(r);

@@ -98,6 +98,16 @@ static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
     return NULL;
 }
 
+/* What is known of the values of sparse x. */
+static gn_status *read_values(gnnc_executable *e, const gnnc_compile_options *o)
+{
+    int k;
+    GN_TRY(gn_choose("setting of sparse_values", o->sparse_values, gn_nonzeros_name, GN_NONZEROS_COUNT, &k));
+    if (k && !o->sparse) GN_FAIL(GN_ERR_USAGE, "sparse_values '%s' goes with `sparse`", o->sparse_values);
+    e->opt.nonzeros = (gn_nonzeros)k;
+    return NULL;
+}
+
 /* Everything of schedules; the mode is known. */
 static gn_status *read_tuning(gnnc_executable *e, const gnnc_compile_options *o)
 {
@@ -165,6 +175,7 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
                                 .cache = api_context(e) ? api_context(e)->cache : NULL,
                                 .target = api_target(api_context(e))};
     GN_TRY(read_mode(o->mode, &e->opt.mode));
+    GN_TRY(read_values(e, o));
     GN_TRY(read_rows(e, o));
     GN_TRY(read_tuning(e, o));
     GN_TRY(gn_precision_by_name(o->matmul_precision, &e->opt.precision));

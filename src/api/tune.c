@@ -53,6 +53,7 @@ static gn_status *sign(search *z, const char **out)
     gn_graph *g = r->padded ? r->padded : r->graph->graph;
     gn_buf_printf(&more, " for graphs to come%s%s%s", e->opt.index == GN_I64 ? " wide" : "",
                   e->opt.sparse ? " sparse" : "", e->bucket ? " padded" : "");
+    if (e->opt.nonzeros) gn_buf_printf(&more, " values %s", gn_nonzeros_name[e->opt.nonzeros]);
     if (z->unit == GN_UNIT_STEP && z->v->levels) gn_buf_printf(&more, " picked %d", z->v->levels);
     gn_tune_facts f = {.model = gn_jit_outline(e->jit, z->v, &z->arena, &unused),
                        .graph = g,

@@ -19,11 +19,17 @@ typedef struct gn_without {
 enum { GN_MOST_LEVELS = 14 }; /* of restrict_rows: levels are bits of a set, and one more bit means all rows */
 
 /* What is known of the non-zeros of an input that is bound as CSR. */
+#define GN_NONZEROS(X)                                                                                                 \
+    X(ANY, "any")                                                                                                      \
+    X(BY_ROW, "rows") /* those of a row are equal */                                                                   \
+    X(ONE, "ones")
 typedef enum gn_nonzeros {
-    GN_NONZEROS_ANY,
-    GN_NONZEROS_BY_ROW, /* those of a row are equal */
-    GN_NONZEROS_ONE
+#define X(id, text) GN_NONZEROS_##id,
+    GN_NONZEROS(X)
+#undef X
+        GN_NONZEROS_COUNT
 } gn_nonzeros;
+extern const char *const gn_nonzeros_name[GN_NONZEROS_COUNT];
 
 /* What is known of the data, for what is decided by cost (dense_once.c). */
 typedef struct gn_row_count {

@@ -14,6 +14,12 @@
 
 #include <string.h>
 
+const char *const gn_nonzeros_name[GN_NONZEROS_COUNT] = {
+#define X(id, text) text,
+    GN_NONZEROS(X)
+#undef X
+};
+
 typedef struct sparsifier {
     const gir_program *from;
     gir_program *to;

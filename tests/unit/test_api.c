@@ -6,6 +6,7 @@
 #include "support/suite.h"
 
 #include <check.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,101 @@ START_TEST(repeats)
     free(want);
     end_world(&w);
     tear_down(&b);
+}
+END_TEST
+
+/* The bag of words that x of a world is made: where it has a number, one of the row; or 1. */
+static void make_words(world *w, bool ones)
+{
+    for (int v = 0; v < w->n; v++)
+        for (int k = 0; k < F; k++)
+            if (w->x[v * F + k] != 0) w->x[v * F + k] = ones ? 1 : 0.25f + (float)v;
+}
+
+static char *passed(const bench *b)
+{
+    char *text;
+    ok(gnnc_executable_emit(b->exe, "gir", &text));
+    return text;
+}
+
+/* Programs that know that a row's values are equal compute what others do, in other words; what they do not know is refused,
+ * and what was bound stays. */
+START_TEST(bags_of_words)
+{
+    static const char *const kinds[] = {"any", "rows", "ones"};
+    static const char train[] =
+        "model M(hidden = 4) (g: graph, x: node[F]) -> node[C] {\n  a = GCNConv(hidden)\n"
+        "  b = GCNConv(C)\n  return b(g, relu(a(g, x)))\n}\n"
+        "train M {\n  loss = cross_entropy(M(g, x), y) over train_mask\n  optimizer = sgd(lr = 0.1)\n}\n";
+    for (int ones = 0; ones < 2; ones++)
+        for (int fixed = 0; fixed < 2; fixed++) {
+            world w = make_world(5, 60, 240);
+            make_words(&w, ones);
+            bench b[3];
+            double loss, want_loss = 0;
+            float *want = NULL;
+            for (int k = 0; k < 2 + ones; k++) {
+                gnnc_compile_options o = {.sparse = true, .sparse_values = kinds[k], .train = true, .fixed = fixed};
+                b[k] = set_up(train, o, 1);
+                bind_world(b[k].run, &w, true);
+                for (int s = 0; s < 3; s++) ok(gnnc_run_step(b[k].run, &loss));
+                float *got = infer(b[k].run, w.n);
+                char *text = passed(&b[k]);
+                ck_assert_int_eq(strstr(text, "row_value") != NULL, k == 1);
+                ck_assert_int_eq(strstr(text, "sample") != NULL, k == 0);
+                gnnc_text_free(text);
+                if (!k) {
+                    want = got;
+                    want_loss = loss;
+                    continue;
+                }
+                ck_assert_msg(fabs(loss - want_loss) < 1e-5 * fabs(want_loss), "%s: loss %g, expected %g", kinds[k],
+                              loss, want_loss);
+                for (int i = 0; i < w.n * C; i++) ck_assert(fabsf(got[i] - want[i]) < 1e-4f * (1 + fabsf(want[i])));
+                free(got);
+            }
+            for (int k = 0; k < 2 + ones; k++) tear_down(&b[k]);
+            free(want);
+            end_world(&w);
+        }
+}
+END_TEST
+
+START_TEST(other_words)
+{
+    static const int64_t row[] = {0, 1, 1, 3};
+    static const int32_t column[] = {1, 4, 0}, twice[] = {1, 4, 4};
+    static const float equal[] = {2, 3, 3}, other[] = {2, 3, 1}, none[] = {2, 3, 0}, ones[] = {1, 1, 1};
+    const float unknown[] = {2, 3, (float)NAN}, alone[] = {(float)NAN, 3, 3};
+    bench rows = set_up(plain, (gnnc_compile_options){.sparse = true, .sparse_values = "rows"}, 1),
+          one = set_up(plain, (gnnc_compile_options){.sparse = true, .sparse_values = "ones"}, 1);
+    world w = make_world(9, 3, 7);
+    DLTensor x = x_of(&w);
+    ok(gnnc_run_bind_graph(rows.run, w.g));
+    ok(gnnc_run_bind_graph(one.run, w.g));
+    ok(gnnc_run_bind_csr(rows.run, 3, row, column, equal));
+    float *before = infer(rows.run, 3);
+    refused(gnnc_run_bind_csr(rows.run, 3, row, column, other), GNNC_ERROR_DATA,
+            "x: row 2 has 1, expected 3: compiled with sparse_values 'rows'");
+    refused(gnnc_run_bind_csr(rows.run, 3, row, column, none), GNNC_ERROR_DATA, "x: row 2 has 0, expected 3");
+    refused(gnnc_run_bind_csr(rows.run, 3, row, column, unknown), GNNC_ERROR_DATA, "x: row 2 has nan");
+    refused(gnnc_run_bind_csr(rows.run, 3, row, column, alone), GNNC_ERROR_DATA, "x: row 0 has nan");
+    w.x[0] = 1;
+    w.x[1] = 2;
+    refused(gnnc_run_bind(rows.run, "x", &x), GNNC_ERROR_DATA, "x: row 0 has 2, expected 1");
+    float *after = infer(rows.run, 3);
+    ck_assert(memcmp(before, after, 3 * C * sizeof *after) == 0);
+    refused(gnnc_run_bind_csr(one.run, 3, row, column, equal), GNNC_ERROR_DATA,
+            "x: row 0 has 2, expected 1: compiled with sparse_values 'ones'");
+    refused(gnnc_run_bind_csr(one.run, 3, row, twice, ones), GNNC_ERROR_DATA, "x: row 2 has 2, expected 1");
+    ok(gnnc_run_bind_csr(one.run, 3, row, column, NULL));
+    ok(gnnc_run_infer(one.run));
+    free(before);
+    free(after);
+    end_world(&w);
+    tear_down(&rows);
+    tear_down(&one);
 }
 END_TEST
 
@@ -319,6 +415,12 @@ START_TEST(refusals)
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
             "no precision 'hihg': highest, high or medium; did you mean 'high'");
     o.matmul_precision = NULL;
+    o.sparse_values = "row";
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE,
+            "there is no setting of sparse_values 'row': any, rows or ones; did you mean 'rows'?");
+    o.sparse_values = "rows";
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "sparse_values 'rows' goes with `sparse`");
+    o.sparse_values = NULL;
     o.features = 0;
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "features is 0");
     o.features = F;
@@ -487,6 +589,8 @@ int main(void)
         tcase_add_test(t, shapes);
         tcase_add_test(t, features);
         tcase_add_test(t, repeats);
+        tcase_add_test(t, bags_of_words);
+        tcase_add_test(t, other_words);
         tcase_add_test(t, results_as_data);
         tcase_add_test(t, wide_indices);
         tcase_add_test(t, edges);
