@@ -308,6 +308,14 @@ typedef struct gnnc_compile_options {
      *   "ones"  all are 1
      * The same results up to the rounding of sums.  An x of which it does not hold is refused when it is bound. */
     const char *sparse_values;
+
+    /* With `train`, `fixed` and rows "needed": all runs are on one graph, with one mask and the same x.  The first step that has
+     * them bound counts what its loss reads of them and compiles a training step that does what pays there, where a program for
+     * any data takes what mostly does: sums of features that are computed once and kept, products behind the aggregations of few
+     * rows (docs/performance.md: `dense-once`, `aggregate_picked`, `aggregate_heads`).  That is a program of its own, but no
+     * recompilation; with the stance run-what-is-compiled the one that is there does.  Other data are computed right by it,
+     * too: it is only not made for them.  Without levels of rows nothing is counted. */
+    bool same_data;
 } gnnc_compile_options;
 
 /* Kernels are looked up in the context's cache, and kept there.

@@ -54,6 +54,7 @@ struct gnnc_executable {
     /* Levels of rows that a training step can pick (driver/build.h), by the data bound to `mask`; 0, NULL: all are computed. */
     int levels;
     const char *mask;
+    bool same_data; /* of every run: what the first step counts of it is compiled in */
     /* Schedules: what a search may take, or the lock that says them; one thread at a time chooses. */
     double tune_seconds;
     const char *lock, *lock_path; /* its text; NULL: there is none */
@@ -99,7 +100,7 @@ struct gnnc_run {
     const gn_variant *variant[API_UNITS]; /* whose code the units have */
     gn_unit unit[API_UNITS];              /* code, with instances of this run's */
     bool bound[API_UNITS];                /* instances are up to date */
-    int levels; /* of rows that leave out enough, of the mask and the graph that are bound; -1: not counted yet */
+    gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels -1: not counted yet */
     int last;   /* unit that was called last */
     bool inferred;
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */

@@ -73,7 +73,7 @@ static void replace(gnnc_run *r, const api_data *before, const api_data *now)
     bool picks = r->exe->levels && !strcmp(now->name, r->exe->mask); /* rows, which other code may be for now */
     bool again = !same_size || r->exe->opt.fixed || now->on_edges || r->exe->bucket || picks;
     r->inferred = false;
-    if (picks) r->levels = -1;
+    if (picks) r->rows.levels = -1;
     for (int k = 0; k < API_UNITS && !again; k++) {
         const gn_unit *u = &r->unit[k];
         const gn_unit run = {.code = u->code}, ahead = {.code = u->prepare_code};
@@ -281,7 +281,7 @@ static gn_status *bind_graph(gnnc_run *r, gnnc_graph *g)
     else
         atomic_fetch_add(&g->users, 1);
     api_unbind(r);
-    r->levels = -1;
+    r->rows.levels = -1;
     for (int k = 0; k < r->n_data; k++) {
         gn_release(r->data[k].sorted);
         r->data[k].sorted = NULL;

@@ -87,6 +87,7 @@ static gn_status *read_dynamic(gnnc_executable *e, const gnnc_compile_options *o
 static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
 {
     static const char *const names[] = {"needed", "all"};
+    if (o->same_data && !e->opt.fixed) GN_FAIL(GN_ERR_USAGE, "same_data goes with `train` and `fixed`");
     bool eager = gn_modes[e->opt.mode].eager, needed = o->rows ? !strcmp(o->rows, "needed") : e->opt.fixed;
     if (o->rows && !needed && strcmp(o->rows, "all") != 0)
         GN_FAIL(GN_ERR_USAGE, "rows: there is no '%s'%s", o->rows, gn_did_you_mean(o->rows, names, 2).text);
@@ -94,6 +95,7 @@ static gn_status *read_rows(gnnc_executable *e, const gnnc_compile_options *o)
         GN_FAIL(GN_ERR_USAGE, "rows 'needed': %s all rows are computed", e->bucket ? "with buckets" : "in mode eager");
     if (!needed || !e->opt.train || e->bucket || eager) return NULL;
     GN_TRY(gn_build_levels(&e->arena, e->model, &e->opt, &e->levels, &e->mask));
+    e->same_data = o->same_data;
     e->opt.train_rows.levels = e->levels; /* of the first program: masks mostly leave rows out where nothing changes */
     return NULL;
 }
@@ -283,7 +285,7 @@ static gn_status *describe_program(const gnnc_executable *e, int k, gnnc_program
                            .edges_least = edges.least,
                            .edges_most = edges.most,
                            .reason = v->why,
-                           .levels = v->levels};
+                           .levels = v->rows.levels};
     if (*v->why && !v->step_alone) {
         i.guard = gn_dim_name[v->guard];
         i.guard_was = v->old;

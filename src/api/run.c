@@ -77,7 +77,7 @@ static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
     if (!r) GN_FAIL(GN_ERR_NOMEM, "out of memory: a run");
     r->exe = (gnnc_executable *)(uintptr_t)e;
     r->state = s;
-    r->levels = -1;
+    r->rows.levels = -1;
     atomic_fetch_add(&r->exe->users, 1);
     atomic_fetch_add(&s->users, 1);
     r->stance = stance;
@@ -166,12 +166,12 @@ static gn_status *choose_rows(gnnc_run *r, const gn_variant **v)
         GN_FAIL(GN_ERR_DATA, "%s: %lld rows, the graph has %lld nodes", e->mask, (long long)mask->rows,
                 (long long)g->n_dst);
     if (!g->n_dst) return NULL;
-    if (r->levels < 0) {
-        gn_loss_rows rows;
-        GN_TRY(gn_count_levels(g, mask->data, e->levels, &rows));
-        r->levels = rows.levels;
+    if (r->rows.levels < 0) {
+        GN_TRY(gn_count_levels(g, mask->data, e->levels, &r->rows));
+        if (!e->same_data) r->rows.facts = (gn_data_facts){0};
     }
-    return gn_jit_get_rows(e->jit, *v, &s, r->levels, r->stance, v);
+    if (e->same_data) r->rows.facts.nonzeros = r->pattern ? r->pattern->n_edge : 0;
+    return gn_jit_get_rows(e->jit, *v, &s, &r->rows, r->stance, v);
 }
 
 static gn_status *choose_unit(gnnc_run *r, int which)

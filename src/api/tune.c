@@ -54,7 +54,7 @@ static gn_status *sign(search *z, const char **out)
     gn_buf_printf(&more, " for graphs to come%s%s%s", e->opt.index == GN_I64 ? " wide" : "",
                   e->opt.sparse ? " sparse" : "", e->bucket ? " padded" : "");
     if (e->opt.nonzeros) gn_buf_printf(&more, " values %s", gn_nonzeros_name[e->opt.nonzeros]);
-    if (z->unit == GN_UNIT_STEP && z->v->levels) gn_buf_printf(&more, " picked %d", z->v->levels);
+    if (z->unit == GN_UNIT_STEP && z->v->rows.levels) gn_buf_printf(&more, " picked %d", z->v->rows.levels);
     gn_tune_facts f = {.model = gn_jit_outline(e->jit, z->v, &z->arena, &unused),
                        .graph = g,
                        .features = e->shape.n_features,
@@ -183,11 +183,11 @@ static gn_status *choose(gnnc_run *r, const gn_variant *v, gn_unit_id unit)
     return s;
 }
 
-static gn_status *newest(gnnc_run *r, int levels, const gn_variant **out)
+static gn_status *newest(gnnc_run *r, const gn_loss_rows *rows, const gn_variant **out)
 {
     gn_sizes sizes = api_sizes(r);
     GN_TRY(gn_jit_get(r->exe->jit, &sizes, r->stance, out));
-    return gn_jit_get_rows(r->exe->jit, *out, &sizes, levels, r->stance, out);
+    return gn_jit_get_rows(r->exe->jit, *out, &sizes, rows, r->stance, out);
 }
 
 gn_status *api_tune(gnnc_run *r, int which, bool *again)
@@ -199,9 +199,9 @@ gn_status *api_tune(gnnc_run *r, int which, bool *again)
     bool wanted = gn_modes[e->opt.mode].tune || e->lock;
     if (!wanted || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit)) return NULL;
     pthread_mutex_lock(&e->choosing);
-    gn_status *s = newest(r, r->variant[which]->levels, &v);
+    gn_status *s = newest(r, &r->variant[which]->rows, &v);
     if (!s && !v->eager && !gn_variant_tuned(v, unit)) s = choose(r, v, unit);
-    if (!s) s = newest(r, r->variant[which]->levels, &v);
+    if (!s) s = newest(r, &r->variant[which]->rows, &v);
     pthread_mutex_unlock(&e->choosing);
     *again = !s && v != r->variant[which];
     if (*again) api_unbind(r);

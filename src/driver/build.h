@@ -51,7 +51,7 @@ typedef struct gn_unit {              /* one program, compiled and (see gn_unit_
 
 typedef struct gn_loss_rows { /* what a loss over a mask reads */
     int levels;               /* of rows (passes/restrict_rows.c); 0: all rows are computed */
-    gn_data_facts facts;
+    gn_data_facts facts;      /* all 0: of data that come later */
 } gn_loss_rows;
 
 typedef struct gn_build_options {

@@ -91,7 +91,7 @@ static gn_build_options options_of(const gn_jit *j, const gn_variant *v)
         o.hints = &j->hint;
     }
     if (v->eager) o.mode = GN_MODE_EAGER;
-    o.train_rows.levels = v->levels;
+    o.train_rows = v->rows;
     if (v->step_alone) o.skip |= ~(1u << GN_UNIT_STEP);
     for (int k = 0; k < GN_UNITS; k++) o.pick[k] = v->tuned[k] ? &v->tuned[k]->pick : NULL;
     return o;
@@ -128,7 +128,7 @@ static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
     gn_variant *v = gn_allocate_zeroed(sizeof *v);
     if (!v) GN_FAIL(GN_ERR_NOMEM, "out of memory: a program");
     *v = (gn_variant){.eager = like->eager,
-                      .levels = like->levels,
+                      .rows = like->rows,
                       .step_alone = like->step_alone,
                       .guards = like->guards,
                       .why = like->why,
@@ -163,10 +163,15 @@ static gn_variant *find(const gn_jit *j, const gn_sizes *s, bool eager)
     return v;
 }
 
-static gn_variant *find_step(const gn_jit *j, const gn_sizes *s, int levels)
+static bool same_rows(const gn_variant *v, int levels, bool counted)
+{
+    return v->rows.levels == levels && gn_rows_counted(&v->rows) == counted;
+}
+
+static gn_variant *find_step(const gn_jit *j, const gn_sizes *s, int levels, bool counted)
 {
     gn_variant *v = atomic_load_explicit(&j->newest, memory_order_acquire);
-    while (v && (v->eager || v->levels != levels || !gn_guards_hold(&v->guards, s))) v = v->older;
+    while (v && (v->eager || !same_rows(v, levels, counted) || !gn_guards_hold(&v->guards, s))) v = v->older;
     return v;
 }
 
@@ -263,7 +268,7 @@ static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s
     if (stance == GN_STANCE_COMPILED)
         GN_FAIL(GN_ERR_USAGE, "%s: %s; the stance run-what-is-compiled forbids to compile", j->model->name, why);
     like.eager = stance == GN_STANCE_EAGER;
-    like.levels = like.eager ? 0 : j->opt.build.train_rows.levels;
+    if (!like.eager) like.rows = j->opt.build.train_rows;
     if (!like.eager && atomic_load(&j->recompiles) >= j->opt.limit)
         GN_FAIL(
             GN_ERR_USAGE,
@@ -283,7 +288,7 @@ static gn_status *recompile(gn_jit *j, const gn_variant *last, const gn_sizes *s
 
 static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
 {
-    gn_variant like = {.why = "", .levels = j->opt.build.train_rows.levels};
+    gn_variant like = {.why = "", .rows = j->opt.build.train_rows};
     if (s) {
         int64_t nodes = s->n[GN_DIM_NODES];
         j->hint = (low_hint){.name = "g", .n_src = nodes, .n_dst = nodes, .n_edge = s->n[GN_DIM_EDGES]};
@@ -339,21 +344,28 @@ gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stance, const gn_v
     return NULL;
 }
 
-gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, int levels, gn_stance stance,
-                           const gn_variant **out)
+gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, const gn_loss_rows *rows,
+                           gn_stance stance, const gn_variant **out)
 {
     gn_status *status = NULL;
+    bool counted = gn_rows_counted(rows);
     gn_variant *step;
     char why[REASON];
     *out = v;
-    if (v->levels == levels || v->eager) return NULL;
-    step = find_step(j, s, levels);
+    if (same_rows(v, rows->levels, counted) || v->eager) return NULL;
+    step = find_step(j, s, rows->levels, counted);
+    if (!step && stance == GN_STANCE_COMPILED) step = find_step(j, s, rows->levels, false);
     if (step) *out = step;
     if (step || stance == GN_STANCE_COMPILED) return NULL;
-    snprintf(why, sizeof why, "graph and mask leave rows out at %d levels, not at %d", levels, v->levels);
-    gn_variant like = {.guards = v->guards, .levels = levels, .step_alone = true, .why = why};
+    if (counted)
+        snprintf(why, sizeof why, "every run has the same data: graph and mask leave rows out at %d levels",
+                 rows->levels);
+    else
+        snprintf(why, sizeof why, "graph and mask leave rows out at %d levels, not at %d", rows->levels,
+                 v->rows.levels);
+    gn_variant like = {.guards = v->guards, .rows = *rows, .step_alone = true, .why = why};
     pthread_mutex_lock(&j->compiling);
-    step = find_step(j, s, levels);
+    step = find_step(j, s, rows->levels, counted);
     if (!step) status = add(j, &like, &step);
     pthread_mutex_unlock(&j->compiling);
     *out = step;
@@ -406,7 +418,7 @@ gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t)
     if (!p->schedule.n && !p->without.passes && !p->without.decisions && p->one_region != GN_FOLD_ONE_KERNEL)
         return note_choice((gn_variant *)(uintptr_t)v, t);
     gn_variant *made, like = {.guards = v->guards,
-                              .levels = v->levels,
+                              .rows = v->rows,
                               .step_alone = v->step_alone,
                               .why = v->why,
                               .guard = v->guard,

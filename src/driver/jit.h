@@ -96,8 +96,8 @@ typedef struct gn_variant {
     struct gn_variant *older;
     int number; /* in the order in which they were compiled, from 0 */
     bool eager;
-    int levels;      /* of rows that its training step picks (gn_loss_rows); 0: it computes all */
-    bool step_alone; /* it has no other units: for who needs another number of levels */
+    gn_loss_rows rows; /* that its training step picks; of data facts, where every run has the same (gn_rows_counted) */
+    bool step_alone;   /* it has no other units: for who needs other rows */
     gn_guards guards;
     gn_model *model; /* programs with the sizes in them; parameters are those of the jit's model */
     gn_build build;
@@ -132,9 +132,11 @@ GN_NODISCARD gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stanc
 
 /* The program whose training step picks so many levels of rows, where `v` is the one for these sizes: `v` itself, if it does or
  * is eager.  Any number is right for every mask; where there is no program with this one, a training step is compiled, with the
- * guards of `v`.  That is no recompilation, and the stance run-what-is-compiled alone forbids it: `v` then. */
-GN_NODISCARD gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, int levels, gn_stance stance,
-                                        const gn_variant **out);
+ * guards of `v`.  Rows that were counted ask for a step that was compiled for counts, whichever: they say what pays, and are
+ * no guard.  That is no recompilation, and the stance run-what-is-compiled alone forbids it: what comes nearest then. */
+GN_NODISCARD gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, const gn_loss_rows *rows,
+                                        gn_stance stance, const gn_variant **out);
+static inline bool gn_rows_counted(const gn_loss_rows *r) { return r->facts.all.rows > 0; }
 
 /* Compiles for all sizes where nothing is to be compiled in, so that it is done before the first call. */
 GN_NODISCARD gn_status *gn_jit_prepare(gn_jit *j);

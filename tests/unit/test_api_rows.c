@@ -122,7 +122,8 @@ static void renew(bench *b)
     ok(gnnc_run_new(b->exe, b->state, NULL, &b->run));
 }
 
-/* Masks of none, few, most and all; x dense and by its non-zeros, with dropout and without; data that stays, or may change. */
+/* Masks of none, few, most and all; x dense and by its non-zeros, with dropout and without; data that stays, or may change, or is
+ * said to be the same in every run, though it is not. */
 static const struct {
     int every, levels; /* least */
 } masks[] = {{0, 2}, {-1, 2}, {40, 2}, {7, 1}, {2, 1}, {-5, 0}, {1, 0}};
@@ -135,11 +136,12 @@ START_TEST(same_as_all_rows)
         .train = true, .sparse = _i & 1, .defines = drops, .n_defines = _i & 2 ? 1 : 0, .fixed = true};
     if (_i & 4) o.fixed = false;
     if (_i & 4) o.rows = "needed";
+    if (_i & 8) o.same_data = o.fixed = true;
     bool is_deep = (_i ^ _i >> 1 ^ _i >> 2) & 1;
     two t = set_up_two(is_deep ? deep : plain, o);
     int kinds = 1, most = is_deep ? DEEP : PLAIN;
     bool seen[8] = {false};
-    seen[most] = true;
+    seen[most] = !o.same_data; /* what is counted is another program */
     ck_assert_int_eq(first_levels(&t.picked), most);
     for (size_t k = 0; k < sizeof masks / sizeof *masks; k++) {
         char what[40];
@@ -388,6 +390,8 @@ START_TEST(options)
     o.dynamic = "false";
     o.buckets = "pow2";
     refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "with buckets all rows are computed");
+    o = (gnnc_compile_options){.size = sizeof o, .features = F, .classes = C, .train = true, .same_data = true};
+    refused(gnnc_compile(m, &o, &e), GNNC_ERROR_USAGE, "same_data goes with `train` and `fixed`");
     gnnc_module_free(m);
 
     static const gnnc_compile_options none[] = {{.train = true},
@@ -425,6 +429,68 @@ START_TEST(options)
     gnnc_text_free(text);
     end_world(&w);
     tear_down(&b);
+}
+END_TEST
+
+/* What is counted decides: products stay in front of an aggregation whose few rows have many edges, and where they have few they do
+ * not.  Later data find the program that is there; who must not compile, one that was made for any data. */
+START_TEST(counted_data)
+{
+    gnnc_run_options ro = {.size = sizeof ro, .stance = "run-what-is-compiled"};
+    static const gnnc_define wide[] = {{"hidden", "64"}};
+    gnnc_compile_options o = {.train = true, .fixed = true, .rows = "needed", .defines = wide, .n_defines = 1};
+    world many = make_world(5, 400, 12000), few = make_world(5, 400, 300);
+    mark(&many, 200);
+    mark(&few, 200);
+    bench any = set_up(plain, o, 1), all;
+    o.same_data = true;
+    bench b[2] = {set_up(plain, o, 1), set_up(plain, o, 1)};
+    o.same_data = false;
+    o.rows = "all";
+    all = set_up(plain, o, 1);
+    gnnc_run *careful;
+    ok(gnnc_run_new(b[0].exe, b[0].state, &ro, &careful));
+    bind_world(careful, &many, true);
+    double loss[2], want;
+    ok(gnnc_run_step(careful, &want));
+    ck_assert_int_eq(run_of(careful).program, 0);
+    gnnc_run_free(careful);
+    renew(&b[0]);
+    for (int k = 0; k < 2; k++) {
+        bind_world(b[k].run, k ? &few : &many, true);
+        ok(gnnc_run_step(b[k].run, &loss[k]));
+        gnnc_program_info p = {.size = sizeof p};
+        ck_assert_int_eq(run_of(b[k].run).program, 1);
+        ok(gnnc_executable_program(b[k].exe, 1, &p));
+        ck_assert_msg(strstr(p.reason, "every run has the same data") && !p.guard && info_of(&b[k]).recompiles == 0,
+                      "because: %s", p.reason);
+    }
+    ck_assert(near(loss[0], want, 1e-5));
+    bind_world(any.run, &many, true);
+    ok(gnnc_run_step(any.run, &want));
+    ck_assert(near(loss[0], want, 1e-5));
+    char *of_any, *of_many, *of_few;
+    ok(gnnc_executable_emit(any.exe, "gir", &of_any));
+    ok(gnnc_executable_emit(b[0].exe, "gir", &of_many));
+    ok(gnnc_executable_emit(b[1].exe, "gir", &of_few));
+    ck_assert_str_ne(of_many, of_few);
+    ck_assert(strcmp(strstr(of_any, "step"), strstr(of_many, "step")) != 0);
+    gnnc_text_free(of_any);
+    gnnc_text_free(of_many);
+    gnnc_text_free(of_few);
+    bind_world(all.run, &few, true);
+    bind_world(b[0].run, &few, true);
+    renew(&b[0]);
+    bind_world(b[0].run, &few, true);
+    ok(gnnc_run_step(b[0].run, &loss[0]));
+    ok(gnnc_run_step(all.run, &want));
+    ck_assert(near(loss[0], want, 1e-5) && near(loss[1], want, 1e-5));
+    ck_assert(levels_of(&b[0], b[0].run) > 0 && info_of(&b[0]).programs <= 3);
+    for (int k = 0; k < 2; k++) tear_down(&b[k]);
+    tear_down(&any);
+    tear_down(&all);
+    end_world(&many);
+    end_world(&few);
 }
 END_TEST
 
@@ -524,7 +590,7 @@ int main(void)
 {
     TCase *t = tcase_create("all");
     if (GNNC_HAVE_LLVM) {
-        tcase_add_loop_test(t, same_as_all_rows, 0, 8);
+        tcase_add_loop_test(t, same_as_all_rows, 0, 16);
         tcase_add_loop_test(t, graphs_and_masks_in_turn, 0, 3);
         tcase_add_loop_test(t, masks_that_change, 0, 2);
         tcase_add_test(t, graphs_that_change);
@@ -532,6 +598,7 @@ int main(void)
         tcase_add_test(t, restarts);
         tcase_add_test(t, stances);
         tcase_add_test(t, options);
+        tcase_add_test(t, counted_data);
         tcase_add_test(t, threads);
         tcase_add_test(t, tuned);
     }
