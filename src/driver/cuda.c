@@ -4,17 +4,16 @@
 #include "cache/cache.h"
 #include "driver/code_id.h"
 #include "driver/whole.h"
+#include "driver/work.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* NVRTC takes 20 ms for a program before its first kernel, and about 0.25 ms for an instruction of loop IR: few objects, which
- * two threads end together.  More threads take what is left of them. */
-enum { WORK = 850, THREADS = 2, MAX_THREADS = 64 };
-/* What NVRTC takes before a first kernel, and each call of a phase in the kernel that makes it. */
-enum { WORK_BEFORE = 90, WORK_OF_CALL = 14 };
+/* A program takes NVRTC much before its first kernel (work.h): few objects, which two threads end together.  More threads take what
+ * is left of them. */
+enum { WORK = 1300, THREADS = 2, MAX_THREADS = 64 };
 
 typedef struct distinct { /* a kernel that is compiled */
     const kir_kernel *kernel;
@@ -64,32 +63,6 @@ typedef struct job {
 
 /* Parts --------------------------------------------------------------------------------------------------------------- */
 
-/* How long a kernel takes, in instructions of loop IR.  Random numbers and powers are some lines of CUDA C of their own; rows that
- * lanes unroll are compiled one by one, at half of what the first one takes. */
-static uint32_t work_of(const kir_kernel *k, kir_id first, bool block)
-{
-    enum { LINES = 30, ROWS = 32, MOST = 1 << 20 };
-    uint32_t n = 0;
-    for (kir_id i = first; i; i = kir_at(k, i)->next) {
-        const kir_inst *in = kir_at(k, i);
-        uint32_t body = in->body ? work_of(k, in->body, block) : 0, rows = 1;
-        if (!block && in->op == KIR_FOR && in->unit == KIR_UNROLL) {
-            int64_t trips = kir_at(k, in->b)->imm - kir_at(k, in->a)->imm; /* constants, in steps of 1 */
-            rows = trips < 1 ? 1 : trips > ROWS ? ROWS : (uint32_t)trips;
-        }
-        n += 1 + body + (rows - 1) * body / 2;
-        if (in->op == KIR_RANDOM || in->op == KIR_FPOW) n += LINES;
-        if (n > MOST) n = MOST;
-    }
-    return n;
-}
-
-static uint32_t work_of_kernel(const kir_kernel *k)
-{
-    kir_id thread = kir_thread_loop(k);
-    return work_of(k, k->top, thread && kir_at(k, thread)->unit == KIR_BLOCK);
-}
-
 /* Equal kernels share code.  which[k]: the one that is kernel k of the program. */
 static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
 {
@@ -100,7 +73,7 @@ static void collect(job *j, const gn_compiled *c, gn_map *seen, uint32_t *which)
         if (same) continue;
         gn_map_put(seen, text, j->distinct.n);
         GN_PUSH(j->arena, j->distinct,
-                ((distinct){.kernel = c->kernels[k], .text = text, .work = work_of_kernel(c->kernels[k])}));
+                ((distinct){.kernel = c->kernels[k], .text = text, .work = gn_cuda_work(c->kernels[k])}));
     }
 }
 
@@ -180,7 +153,7 @@ static bool borrow(job *j, const gn_compiled *c, part *lender, uint32_t *work, p
     for (int k = 0; k < of->n; k++) {
         if (!of->phase[k].kernel || of->phase[k].same != k) continue;
         const uint32_t *same = gn_map_find(&has, gn_canonical_kernel(j->arena, of->phase[k].kernel, false));
-        uint32_t mine = same ? work_of_kernel(of->phase[k].kernel) : 0;
+        uint32_t mine = same ? gn_cuda_work(of->phase[k].kernel) : 0;
         if (!same) continue;
         any = true;
         p->of[k] = 1;
@@ -209,19 +182,19 @@ static void divide_whole(job *j, const gn_compiled *c, part *one)
     one->piece = GN_NEW_N(j->arena, gn_code_object, THREADS);
     one->piece_work = GN_NEW_N(j->arena, uint32_t, THREADS);
     if (!j->quick || !j->maker.piece || !gn_cuda_divides(j->arch) || one->work <= WORK) {
-        busy[main] += WORK_BEFORE + one->work;
+        busy[main] += GN_WORK_BEFORE + one->work;
         return;
     }
     for (int k = 0; k < w->n; k++) {
         bool own = w->phase[k].kernel && w->phase[k].same == k;
-        work[k] = own ? work_of_kernel(w->phase[k].kernel) : 0;
+        work[k] = own ? gn_cuda_work(w->phase[k].kernel) : 0;
         phases += work[k];
     }
     one->piece_work[0] = one->work - phases; /* calls */
     for (uint32_t k = 0; k < j->parts.n; k++)
         if (borrow(j, c, one, work, &j->parts.p[k])) j->parts.p[k].lender = 1 + (int)j->parts.n;
     main = least_busy(busy);
-    for (int t = 0; t < THREADS; t++) busy[t] += WORK_BEFORE + one->piece_work[t != main];
+    for (int t = 0; t < THREADS; t++) busy[t] += GN_WORK_BEFORE + one->piece_work[t != main];
     for (;;) { /* the largest that is left, to the thread that has least */
         int most = 0, to = least_busy(busy);
         for (int k = 1; k < w->n; k++)
@@ -243,9 +216,9 @@ static void place_whole(job *j, const gn_compiled *c, gn_cuda_place *place, int 
     for (int k = 0; k < c->artifact->n_launches; k++) {
         const gn_launch *l = &c->artifact->launches[k];
         if (l->kind == GN_LAUNCH_KERNEL) place[l->kernel] = (gn_cuda_place){*whole, 1 + k};
-        if (l->kind == GN_LAUNCH_KERNEL) one.work += WORK_OF_CALL;
+        if (l->kind == GN_LAUNCH_KERNEL) one.work += GN_WORK_OF_CALL;
         if (!c->whole->phase[k].kernel || c->whole->phase[k].same != k) continue;
-        one.work += work_of_kernel(c->whole->phase[k].kernel);
+        one.work += gn_cuda_work(c->whole->phase[k].kernel);
         one.distinct++;
     }
     divide_whole(j, c, &one);
@@ -268,7 +241,7 @@ static void place_all(job *j, int n, gn_compiled *const *programs)
         }
         divide(j, first);
     }
-    for (uint32_t k = 0; k < j->parts.n; k++) j->busy[least_busy(j->busy)] += WORK_BEFORE + j->parts.p[k].work;
+    for (uint32_t k = 0; k < j->parts.n; k++) j->busy[least_busy(j->busy)] += GN_WORK_BEFORE + j->parts.p[k].work;
     for (int p = 0; p < n; p++) {
         j->out->whole[p] = -1;
         if (programs[p]->whole) place_whole(j, programs[p], j->out->place[p], &j->out->whole[p]);

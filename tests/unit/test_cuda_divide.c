@@ -178,7 +178,37 @@ START_TEST(together)
 }
 END_TEST
 
-/* Rows that are unrolled count one by one, and random numbers and powers as some lines: short kernels make two objects a thread. */
+/* How many objects 24 kernels are, each of which says `body` of a number of its own. */
+static int objects_of(const char *body)
+{
+    const kir_kernel *k[24];
+    tally t;
+    gn_code_report r;
+    for (int i = 0; i < 24; i++)
+        k[i] = verified(gn_arena_printf(&arena,
+                                        "kernel @p (sym n, %%x: f32[n] read_write) {\n"
+                                        "for %%1 in 0 .. n step 1 thread none {\n%%2 = load f32 %%x[%%1]\n"
+                                        "%%3 = fadd f32 %%2, %d.5\n%s}\n}\n",
+                                        i, body));
+    gn_compiled *p = program(0, 24, k);
+    gn_cuda_objects o = compiled(1, &p, NULL, &t, &r);
+    gn_cuda_objects_free(&o);
+    return t.objects;
+}
+
+/* Sums that a vector loop of so many trips stores one after the other. */
+static const char *vector(int trips)
+{
+    gn_buf b = {.arena = &arena};
+    gn_buf_printf(&b, "%%4 = tile f32 %d\nfor %%5 in 0 .. %d step 1 vector none {\n", trips, trips);
+    for (int k = 0; k < 8; k++)
+        gn_buf_printf(&b, "%%%d = fadd f32 %%3, %d.5\ntstore %%4[%%5], %%%d\n", 6 + k, k, 6 + k);
+    gn_buf_add(&b, "}\n%18 = tload f32 %4[0]\nstore %x[%1], %18\n");
+    return b.p;
+}
+
+/* Rows that are unrolled count one by one, random numbers, powers and functions as some lines, and what lanes have four of twice: short
+ * kernels make two objects a thread. */
 START_TEST(long_ones)
 {
     const kir_kernel *k[24];
@@ -194,16 +224,11 @@ START_TEST(long_ones)
     o = compiled(1, &p, NULL, &t, &r);
     ck_assert_int_eq(t.objects, 1);
     gn_cuda_objects_free(&o);
-    for (int i = 0; i < 24; i++)
-        k[i] = verified(gn_arena_printf(&arena,
-                                        "kernel @p (sym n, %%x: f32[n] read_write) {\n"
-                                        "for %%1 in 0 .. n step 1 thread none {\n%%2 = load f32 %%x[%%1]\n"
-                                        "%%3 = fpow f32 %%2, %d.5\nstore %%x[%%1], %%3\n}\n}\n",
-                                        i));
-    p = program(0, 24, k);
-    o = compiled(1, &p, NULL, &t, &r);
-    ck_assert_int_eq(t.objects, 2);
-    gn_cuda_objects_free(&o);
+    ck_assert_int_eq(objects_of("%4 = fadd f32 %3, %2\n%5 = fadd f32 %4, %2\nstore %x[%1], %5\n"), 1);
+    ck_assert_int_eq(objects_of("%4 = fpow f32 %3, %2\n%5 = fadd f32 %4, %2\nstore %x[%1], %5\n"), 2);
+    ck_assert_int_eq(objects_of("%4 = exp f32 %3\n%5 = log f32 %4\nstore %x[%1], %5\n"), 2);
+    ck_assert_int_eq(objects_of(vector(15)), 1);
+    ck_assert_int_eq(objects_of(vector(16)), 2);
 }
 END_TEST
 
