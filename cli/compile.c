@@ -4,6 +4,7 @@
 #include "cli/session.h"
 
 #include "aot/aot.h"
+#include "runtime/memory.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -188,6 +189,7 @@ static gn_status *compile(gn_cli *cli)
     bool cuda = gn_cli_is_cuda(cli);
     GN_TRY(gn_cli_check_cuda(cli));
     if (cuda) o.limits = &limits;
+    if (cuda) gn_memory_keep();
     o.no_code = cuda || cli->opt.emit != NULL;
     if (cli->opt.emit) GN_TRY(gn_cli_check_output(cli, "-o", cli->opt.output));
     gn_session *s;

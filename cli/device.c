@@ -2,6 +2,7 @@
 #include "cli/device.h"
 
 #include "driver/target.h"
+#include "runtime/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ gn_status *gn_cli_open_device(gn_cli *cli)
         return NULL;
     }
     GN_TRY(s);
+    gn_memory_keep(); /* NVRTC frees what it takes, object by object */
     const gn_cuda_info *about = gn_cuda_device_about(cli->target->device);
     if (!cli->opt.quiet)
         fprintf(stderr, "device: cuda:%d, %s (sm_%d), %.1f GB\n", about->ordinal, about->name, cli->target->arch,

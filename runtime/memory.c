@@ -55,6 +55,16 @@ void gn_memory_give_back(void)
     (void)malloc_trim(0);
 #endif
 }
+
+void gn_memory_keep(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 28);
+    (void)mallopt(M_MMAP_THRESHOLD,
+                  1 << 25); /* the most that glibc takes, and comes to by itself unless told about trimming */
+    (void)mallopt(M_TOP_PAD, 1 << 20);
+#endif
+}
 #endif
 
 static gn_status *block(int64_t count, size_t size, const char *what, void **out, int64_t *bytes)

@@ -26,6 +26,11 @@ void gn_memory_huge_pages(bool on);
  * themselves.  Takes milliseconds.  Not there in objects compiled ahead of time. */
 void gn_memory_give_back(void);
 
+/* From now on the C library keeps what is freed, up to some 100 MB, where it can: a compiler that frees and takes the same memory again
+ * does not fault it in anew.  The whole process's, so it is for programs to ask for, not for libraries; gn_memory_give_back gives it back
+ * as before. */
+void gn_memory_keep(void);
+
 /* For tests: the allocation that takes this counter from 1 to 0 fails (on this thread); 0: none does. */
 int64_t *gn_memory_fuse(void);
 

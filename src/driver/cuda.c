@@ -13,7 +13,7 @@
 
 /* A program takes NVRTC much before its first kernel (work.h): few objects, which two threads end together.  More threads take what
  * is left of them. */
-enum { WORK = 1300, THREADS = 2, MAX_THREADS = 64 };
+enum { WORK = 1300, THREADS = 2, MAX_THREADS = 64, ANY = -1 };
 
 typedef struct distinct { /* a kernel that is compiled */
     const kir_kernel *kernel;
@@ -33,7 +33,7 @@ typedef struct part {           /* kernels of one object, or a program in one ke
     bool found;                /* in the cache */
     gn_cuda_division division; /* of a program in one kernel; n 1: it is compiled as it is */
     int *of, *name;            /* what the division has */
-    int thread;                /* that it was reckoned to, undivided */
+    int thread;                /* that it was reckoned to, or its piece 0 */
     int lender;                /* 1 + the part whose piece 1 is also this one's; 0: none */
     uint32_t *piece_work;      /* [division.n] */
     gn_code_object *piece;     /* [division.n] which are linked when all are there */
@@ -41,7 +41,9 @@ typedef struct part {           /* kernels of one object, or a program in one ke
 
 typedef struct unit { /* what a thread takes at a time: an object, or a piece of one */
     int part, piece;
+    int thread; /* that it was reckoned to */
     uint32_t work;
+    atomic_bool taken;
     gn_status *error;
 } unit;
 
@@ -55,9 +57,10 @@ typedef struct job {
     GN_VEC(part) parts;
     unit *units; /* of what the cache does not have; what takes longest begins first */
     int n_units;
+    unit early;           /* what a second thread makes while the first one loads the linker; of part -1: nothing */
+    pthread_mutex_t rest; /* held until it is known what else there is */
     gn_cuda_objects *out;
     gn_code_report *report;
-    atomic_int next;
     uint32_t busy[THREADS]; /* what threads have, as far as programs in one kernel are concerned */
 } job;
 
@@ -193,7 +196,7 @@ static void divide_whole(job *j, const gn_compiled *c, part *one)
     one->piece_work[0] = one->work - phases; /* calls */
     for (uint32_t k = 0; k < j->parts.n; k++)
         if (borrow(j, c, one, work, &j->parts.p[k])) j->parts.p[k].lender = 1 + (int)j->parts.n;
-    main = least_busy(busy);
+    main = one->thread = least_busy(busy);
     for (int t = 0; t < THREADS; t++) busy[t] += GN_WORK_BEFORE + one->piece_work[t != main];
     for (;;) { /* the largest that is left, to the thread that has least */
         int most = 0, to = least_busy(busy);
@@ -241,7 +244,10 @@ static void place_all(job *j, int n, gn_compiled *const *programs)
         }
         divide(j, first);
     }
-    for (uint32_t k = 0; k < j->parts.n; k++) j->busy[least_busy(j->busy)] += GN_WORK_BEFORE + j->parts.p[k].work;
+    for (uint32_t k = 0; k < j->parts.n; k++) {
+        int t = j->parts.p[k].thread = least_busy(j->busy);
+        j->busy[t] += GN_WORK_BEFORE + j->parts.p[k].work;
+    }
     for (int p = 0; p < n; p++) {
         j->out->whole[p] = -1;
         if (programs[p]->whole) place_whole(j, programs[p], j->out->place[p], &j->out->whole[p]);
@@ -317,11 +323,21 @@ static gn_status *compile_unit(job *j, const unit *u)
     return j->maker.piece(j->maker.ctx, p->program->whole, &p->division, u->piece, j->arch, &p->piece[u->piece]);
 }
 
-static void *worker(void *arg)
+/* What is left of what was reckoned to the thread, or else to another, the longest first. */
+static unit *next_of(job *j, int thread)
 {
-    job *j = arg;
-    for (int i; (i = atomic_fetch_add(&j->next, 1)) < j->n_units;) j->units[i].error = compile_unit(j, &j->units[i]);
+    for (int own = 1; own >= 0; own--)
+        for (int k = 0; k < j->n_units; k++) {
+            unit *u = &j->units[k];
+            if (own && u->thread != thread && u->thread != ANY) continue;
+            if (!atomic_exchange(&u->taken, true)) return u;
+        }
     return NULL;
+}
+
+static void work(job *j, int thread)
+{
+    for (unit *u; (u = next_of(j, thread));) u->error = compile_unit(j, u);
 }
 
 static int units_of(const part *p) { return p->division.n > 1 && !p->lender ? p->division.n : 1; }
@@ -334,35 +350,109 @@ static void make_units(job *j)
     j->units = GN_NEW_N(j->arena, unit, most + 1);
 }
 
+static bool is_divided(const part *p) { return p->division.n > 1 && !p->found; }
+
+static bool any_divided(const job *j)
+{
+    for (uint32_t k = 0; k < j->parts.n; k++)
+        if (is_divided(&j->parts.p[k])) return true;
+    return false;
+}
+
+/* Programs are divided where there is a linker; where there is none they are compiled as they are, and the report says so. */
+static void ask_for_linker(job *j)
+{
+    if (!any_divided(j)) return;
+    gn_status *s = j->maker.links(j->maker.ctx);
+    j->report->undivided = s != NULL;
+    gn_status_free(s);
+    for (uint32_t k = 0; k < j->parts.n && j->report->undivided; k++)
+        if (j->parts.p[k].program) j->parts.p[k].division.n = 1;
+}
+
+/* Of programs in pieces it was reckoned which thread has what. */
 static void find_missing(job *j)
 {
+    bool divided = any_divided(j);
     for (uint32_t k = 0; k < j->parts.n; k++) {
         const part *p = &j->parts.p[k];
-        for (int i = 0; i < units_of(p) && !p->found; i++) {
-            uint32_t work = units_of(p) > 1 ? p->piece_work[i] : p->work;
-            int at = j->n_units++;
+        int n = p->found || (int)k == j->early.part ? 0 : units_of(p);
+        for (int i = 0; i < n; i++) {
+            uint32_t work = n > 1 ? p->piece_work[i] : p->work;
+            int at = j->n_units++, thread = !divided ? ANY : i ? 1 - p->thread : p->thread;
             for (; at > 0 && j->units[at - 1].work < work; at--) j->units[at] = j->units[at - 1];
-            j->units[at] = (unit){.part = (int)k, .piece = i, .work = work};
+            j->units[at] = (unit){.part = (int)k, .piece = i, .thread = thread, .work = work};
         }
     }
 }
 
+/* To load a linker takes 5 ms, and NVRTC parses one program at a time: a short one that needs no linker begins. */
+static void find_early(job *j)
+{
+    j->early = (unit){.part = -1};
+    for (uint32_t k = 0; k < j->parts.n && j->opt->threads > 1 && any_divided(j); k++) {
+        const part *p = &j->parts.p[k];
+        if (p->program || p->found || p->work <= j->early.work) continue;
+        j->early = (unit){.part = (int)k, .thread = p->thread, .work = p->work};
+    }
+}
+
+typedef struct worker {
+    job *job;
+    int number;
+    pthread_t thread;
+    bool started;
+} worker;
+
+static void *run_early(void *arg)
+{
+    const worker *w = arg;
+    w->job->early.error = compile_unit(w->job, &w->job->early);
+    pthread_mutex_lock(&w->job->rest);
+    pthread_mutex_unlock(&w->job->rest);
+    work(w->job, w->number);
+    return NULL;
+}
+
+static void *run(void *arg)
+{
+    const worker *w = arg;
+    work(w->job, w->number);
+    return NULL;
+}
+
+static void start(job *j, worker *w, int number, void *(*f)(void *))
+{
+    *w = (worker){.job = j, .number = number};
+    w->started = pthread_create(&w->thread, NULL, f, w) == 0;
+}
+
 static void compile_missing(job *j)
 {
-    pthread_t thread[MAX_THREADS];
-    bool started[MAX_THREADS] = {false};
-    int n = j->opt->threads < j->n_units ? j->opt->threads : j->n_units;
+    worker w[MAX_THREADS];
+    int begun = 1;
+    find_early(j);
+    pthread_mutex_init(&j->rest, NULL);
+    pthread_mutex_lock(&j->rest);
+    if (j->early.part >= 0) start(j, &w[begun++], j->early.thread, run_early);
+    if (begun > 1 && !w[1].started) j->early.part = -1, begun = 1;
+    ask_for_linker(j);
+    find_missing(j);
+    pthread_mutex_unlock(&j->rest);
+    int n = j->opt->threads < j->n_units + begun - 1 ? j->opt->threads : j->n_units + begun - 1;
     if (n > MAX_THREADS) n = MAX_THREADS;
-    for (int t = 1; t < n; t++) started[t] = pthread_create(&thread[t], NULL, worker, j) == 0;
-    worker(j);
-    for (int t = 1; t < n; t++)
-        if (started[t]) pthread_join(thread[t], NULL);
+    int own = begun > 1 ? 1 - j->early.thread : 0;
+    for (int t = begun; t < n; t++) start(j, &w[t], t, run);
+    work(j, own);
+    for (int t = 1; t < n || t < begun; t++)
+        if (w[t].started) pthread_join(w[t].thread, NULL);
+    pthread_mutex_destroy(&j->rest);
 }
 
 /* The first error; the others are dropped. */
 static gn_status *first_error(job *j)
 {
-    gn_status *s = NULL;
+    gn_status *s = j->early.part >= 0 ? j->early.error : NULL;
     for (int k = 0; k < j->n_units; k++) {
         if (s)
             gn_status_free(j->units[k].error);
@@ -372,19 +462,11 @@ static gn_status *first_error(job *j)
     return s;
 }
 
-static bool is_divided(const part *p) { return p->division.n > 1 && !p->found; }
-
-/* Programs are divided where there is a linker; where there is none they are compiled as they are, and the report says so. */
-static void ask_for_linker(job *j)
+static bool all_found(const job *j)
 {
-    bool any = false;
-    for (uint32_t k = 0; k < j->parts.n; k++) any = any || is_divided(&j->parts.p[k]);
-    if (!any) return;
-    gn_status *s = j->maker.links(j->maker.ctx);
-    j->report->undivided = s != NULL;
-    gn_status_free(s);
-    for (uint32_t k = 0; k < j->parts.n && j->report->undivided; k++)
-        if (j->parts.p[k].program) j->parts.p[k].division.n = 1;
+    for (uint32_t k = 0; k < j->parts.n; k++)
+        if (!j->parts.p[k].found) return false;
+    return true;
 }
 
 static gn_status *link_divided(job *j)
@@ -430,9 +512,7 @@ static gn_status *make_objects(job *j)
         if (!p->found && j->opt->cache) gn_cache_explain(j->opt->cache, name_of(p), p->parts);
     }
     take_back(j);
-    ask_for_linker(j);
-    find_missing(j);
-    if (j->n_units == 0) return NULL;
+    if (all_found(j)) return NULL;
     compile_missing(j);
     gn_status *s = first_error(j);
     if (!s) s = link_divided(j);

@@ -4,9 +4,14 @@
 #include "driver/cuda.h"
 #include "kir_test.h"
 
+#include <pthread.h>
+
 enum { MOST = 64, ARCH = 90 };
 
-typedef struct tally { /* of what was made; one thread */
+/* Of what several threads make. */
+static pthread_mutex_t tallied = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct tally { /* of what was made */
     int objects, kernels;
     uint32_t least, most; /* instructions of an object */
     uint32_t work[MOST];  /* of each */
@@ -17,6 +22,9 @@ typedef struct tally { /* of what was made; one thread */
     int borrows;          /* phases that another program has */
     bool no_linker;       /* what is asked of it */
     int piece_fails;      /* this one does; -1: none */
+    bool kernels_fail;
+    int awaits,
+        before_linker; /* milliseconds at most that the linker is loaded for an object; which were made by then */
 } tally;
 
 static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int arch, gn_code_object *out)
@@ -28,10 +36,13 @@ static gn_status *make(void *ctx, int n, const kir_kernel *const *kernels, int a
         work += kernels[k]->insts.n;
         g[k] = (gn_cuda_geometry){.threads = 32, .group = 1, .per_block = 32};
     }
+    if (t->kernels_fail) GN_FAIL(GN_ERR_BACKEND, "no kernels");
+    pthread_mutex_lock(&tallied);
     t->least = t->objects == 0 || work < t->least ? work : t->least;
     t->most = work > t->most ? work : t->most;
     t->work[t->objects++] = work;
     t->kernels += n;
+    pthread_mutex_unlock(&tallied);
     return gn_cuda_object_pack(n, arch, t->made_by, g, "code", 4, NULL, out);
 }
 
@@ -51,6 +62,7 @@ static gn_status *piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_divisio
     (void)arch;
     ck_assert_int_eq(d->n, 2);
     if (which == t->piece_fails) GN_FAIL(GN_ERR_BACKEND, "no piece %d", which);
+    pthread_mutex_lock(&tallied);
     for (int k = 0; k < w->n; k++) {
         if (!w->phase[k].kernel || w->phase[k].same != k) continue;
         t->borrows += d->name && d->of[k];
@@ -59,13 +71,22 @@ static gn_status *piece(void *ctx, const gn_cuda_whole *w, const gn_cuda_divisio
         if (d->of[k] == which) t->of_piece[which] += w->phase[k].kernel->insts.n;
     }
     t->pieces++;
+    pthread_mutex_unlock(&tallied);
     *out = (gn_code_object){(unsigned char *)strdup(which ? "1" : "0"), 1};
     return NULL;
 }
 
 static gn_status *links(void *ctx)
 {
-    const tally *t = ctx;
+    tally *t = ctx;
+    for (int ms = 0; ms < t->awaits; ms++) { /* kernels that need no linker are made meanwhile */
+        pthread_mutex_lock(&tallied);
+        bool made = t->objects > 0;
+        pthread_mutex_unlock(&tallied);
+        if (made) break;
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    t->before_linker = t->objects;
     if (t->no_linker) GN_FAIL(GN_ERR_BACKEND, "no linker");
     return NULL;
 }
@@ -475,6 +496,34 @@ START_TEST(undivided)
 }
 END_TEST
 
+/* Kernels that need no linker are made while it is loaded, once, whether there is one or not; what fails of them is told. */
+START_TEST(early)
+{
+    enum { N = 24 };
+    const kir_kernel *k[N], *other[] = {sum("o", 100, 3)};
+    gn_code_report r;
+    gn_cuda_objects o;
+    for (int i = 0; i < N; i++) k[i] = sum("k", 40 + 7 * i, 1);
+    gn_compiled *both[] = {in_one_kernel(N, k), program(0, 1, other)};
+    both[1]->quick = true;
+    for (int run = 0; run < 4; run++) {
+        gn_codegen_options opt = {.threads = 1 + (run > 0)};
+        tally t = {.piece_fails = -1, .no_linker = run == 2, .kernels_fail = run == 3, .awaits = run % 3 ? 10000 : 0};
+        gn_cuda_maker maker = {make, whole, piece, links, link_all, &t};
+        gn_status *s = gn_compile_cuda(&arena, 2, both, ARCH, &opt, &maker, &o, &r);
+        if (run == 3) {
+            refused(s, GN_ERR_BACKEND, "no kernels", "early");
+        } else {
+            succeeded(s, "early");
+            ck_assert_int_eq(t.objects, 1);
+            ck_assert_int_eq(t.before_linker, run > 0);
+            ck_assert(run == 2 ? t.wholes == 1 && t.pieces == 0 : t.pieces == 2 && t.linked == 1);
+        }
+        gn_cuda_objects_free(&o);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = arena_case("divide", 30);
@@ -489,5 +538,6 @@ int main(void)
     tcase_add_test(c, pieces);
     tcase_add_test(c, lent);
     tcase_add_test(c, undivided);
+    tcase_add_test(c, early);
     return run_tests(c, "CUDA objects, divided");
 }
