@@ -67,6 +67,8 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
     o.code.cache = z->opt.cache;
     if (z->opt.target) o.limits = &z->opt.target->limits;
     o.pass.fast_functions = o.limits && o.limits->fast_functions;
+    gn_limits limits = o.limits ? *o.limits : gn_cpu_limits(o.code.cpu);
+    o.pass.draws_rows = low_draws_rows(&limits);
     return o;
 }
 

@@ -24,6 +24,7 @@
     X(WAIT, "wait", "values that read nothing are computed where they are first read")                                 \
     X(VERSIONS, "versions", "loops over edges are written twice where a scalar decides for all of them")               \
     X(STORE_MASKS, "store-masks", "masks drawn for edges, or what they leave, are stored rather than drawn again")     \
+    X(DRAWN_ROWS, "drawn-rows", "sums over what dropout leaves of sparse features draw which rows they add")           \
     X(STORE_DOTS, "store-dots", "long dot products on edges that several loops read are stored")                       \
     X(BOTH_ENDS, "both-ends",                                                                                          \
       "an edge value of long dot products that is summed at both ends is computed by one of the loops")                \

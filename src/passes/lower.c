@@ -86,6 +86,7 @@ int low_buffer_of_value(lower *L, gir_id v)
     const gir_node *n = gir_at(L->p, v);
     low_buffer b = {.elem = (gn_elem)n->type.elem, .row_elems = gir_row_elems(&n->type), .space = n->type.space};
     b.size = rows_size(L, n->type.space, b.row_elems);
+    if (L->zeros_behind[v]) b.size.plus = (int)b.row_elems;
     b.kind = n->op == GIR_INPUT ? LOW_INPUT : n->op == GIR_STATE ? LOW_STATE : LOW_TEMP;
     b.name = b.kind == LOW_TEMP ? gn_arena_printf(L->arena, "v%u", v) : n->attr.name;
     if (n->type.is_graph || (b.kind == LOW_TEMP && L->f->place[v] != FU_REAL)) low_fail(L, v, "has no place in memory");
@@ -160,6 +161,7 @@ void low_begin(lower *L, const char *name)
     L->memos.n = L->int_memos.n = L->tiles.n = 0;
     L->row = L->edge = (where){0};
     L->product = 0;
+    L->drawn = NULL;
 }
 
 void low_note_precision(lower *L)
@@ -333,10 +335,13 @@ gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowere
     L->value_buffer = GN_NEW_N(a, int32_t, f->p->nodes.n);
     L->cost = GN_NEW_N(a, float, f->p->nodes.n);
     memset(L->value_buffer, -1, sizeof(int32_t) * f->p->nodes.n);
+    L->zeros_behind = GN_NEW_N(a, bool, f->p->nodes.n);
     bind_outputs(L);
+    low_find_drawn(L);
     for (uint32_t r = 0; r < f->regions.n && !L->error; r++) {
         L->region = (int)r;
         L->r = &f->regions.p[r];
+        if (low_is_drawn_elsewhere(L, L->r)) continue;
         L->sched = low_schedule_of(opt, f, L->r);
         for (uint32_t v = 0; v < f->p->nodes.n; v++) L->cost[v] = -1;
         switch (L->r->kind) {

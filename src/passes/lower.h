@@ -171,6 +171,9 @@ int64_t low_part_levels(const low_options *opt, const gir_program *p, const regi
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */
 
+/* Does a machine draw which rows a sum adds (lower_drawn.c)? */
+bool low_draws_rows(const gn_limits *limits);
+
 /* GN_ERR_MODEL where a program asks for what loops cannot express (says what and where). */
 gn_status *gn_lower(gn_arena *a, const fusion *f, const low_options *opt, lowered **out);
 

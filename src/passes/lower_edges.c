@@ -71,6 +71,10 @@ static void accumulate(lower *L, gir_id v, kir_id tile, kir_id j)
     int red = (int)gir_at(L->p, v)->attr.i[1];
     const gir_node *n = gir_at(L->p, e);
     low_ix x = low_index(&n->type, j), y = x;
+    if (L->drawn) {
+        kir_tacc(L->k, low_at(L), KIR_SUM, tile, j, low_drawn_value(L, L->edge.row, j));
+        return;
+    }
     if (red == GIR_SUM && n->op == GIR_MUL && L->f->place[e] == FU_INLINE && gn_elem_is_float((gn_elem)n->type.elem)) {
         kir_id a = low_value(L, gir_in(L->p, e, 0), &L->edge, &x);
         kir_id b = low_value(L, gir_in(L->p, e, 1), &L->edge, &y);
@@ -90,10 +94,11 @@ static int ways_of(lower *L, const edge_pass *z)
     for (uint32_t m = 0; m < r->members.n; m++) {
         gir_id v = r->members.p[m];
         if (!is_summed(L, z, m)) continue;
-        if (low_cost(L, gir_in(L->p, v, 1)) > (float)L->sched.edge_cost) return 1;
+        if (!L->drawn && low_cost(L, gir_in(L->p, v, 1)) > (float)L->sched.edge_cost) return 1;
         vectors += (fu_elems(L->p, v) + lanes - 1) / lanes;
     }
     if (!gn_is_on(L->opt->off, GN_DO_EDGE_WAYS)) return 1;
+    if (L->drawn) return MAX_WAYS;
     int64_t ways = vectors ? L->sched.edge_sums / vectors : 1;
     return ways < 2 ? 1 : ways < MAX_WAYS ? 2 : MAX_WAYS;
 }
@@ -174,6 +179,15 @@ static void join_ways(lower *L, const edge_pass *z, uint32_t m)
     low_close(L);
 }
 
+static void scale_sum(lower *L, gir_id v, kir_id tile)
+{
+    kir_id c = low_fconst(L, low_member_elem(L, v), L->drawn->scale);
+    kir_id j = low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE);
+    kir_id sum = kir_tload(L->k, low_at(L), tile, j);
+    kir_tstore(L->k, low_at(L), tile, j, kir_bin(L->k, low_at(L), KIR_FMUL, c, sum));
+    low_close(L);
+}
+
 static void finish_accumulators(lower *L, const edge_pass *z)
 {
     const region *r = L->r;
@@ -182,6 +196,7 @@ static void finish_accumulators(lower *L, const edge_pass *z)
         kir_id tile = z->tile[0][m];
         if (!tile) continue;
         if (z->ways > 1) join_ways(L, z, m);
+        if (L->drawn) scale_sum(L, v, tile);
         if (gir_at(L->p, v)->attr.i[1] != GIR_SUM) { /* of no edges: 0 */
             kir_id some = kir_bin(L->k, low_at(L), KIR_ILT, low_iconst(L, 0), z->count);
             kir_id zero = low_const(L, low_member_elem(L, v), 0);
@@ -218,6 +233,11 @@ static void take_edge(lower *L, const edge_pass *z, kir_id e, const kir_id *tile
 {
     const region *r = L->r;
     L->edge = (where){.space = gir_type_of(L->p, r->graph)->edge, .row = e, .level = L->depth};
+    if (L->drawn) {
+        pass_body(L, z, tile);
+        L->edge = (where){0};
+        return;
+    }
     if (r->end == GIR_DST) {
         L->edge.dst = L->row.row;
         L->edge.src = low_load(L, low_buffer_of_graph(L, r->graph, GN_GRAPH_COL), e);
@@ -341,6 +361,7 @@ void low_edge_passes(lower *L, const int *pass, int passes)
     low_sums sums = {0};
     row_range(L, GN_GRAPH_ROW_PTR, GN_GRAPH_COL_PTR, &lo, &hi);
     kir_id count = low_int(L, KIR_ISUB, hi, lo);
+    if (L->drawn) low_draw_ahead(L, lo, hi);
     if (L->parts) {
         kir_id none = low_iconst(L, 0);
         sums = low_row_sums(L);

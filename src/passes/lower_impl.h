@@ -68,6 +68,16 @@ typedef struct row_block {
     kir_id base, rows; /* the first row, and how many */
 } row_block;
 
+/* lower_drawn.c: a region's sum over edges that a mask drawn for each leaves of. */
+typedef struct low_drawn {
+    gir_id value, mask;    /* by edge, and what it leaves of that; 0: no such sum */
+    gir_id rows;           /* of which an edge that is left adds one */
+    double scale;          /* the sum is so many times that */
+    int buffer;            /* the rows, with a row of zeros behind */
+    int places;            /* of the first elements of rows to add, by edge, in the order of the sums */
+    kir_id first_row, end; /* of the block, and the edge behind its last */
+} low_drawn;
+
 typedef struct far_read { /* rows of `elems` elements of `value` are read at the far end of an edge */
     gir_id value;
     int64_t elems;
@@ -79,6 +89,8 @@ typedef struct lower {
     const fusion *f;
     const low_options *opt;
     lowered *out;
+    low_drawn *drawn_of;   /* by region */
+    bool *zeros_behind;    /* by value: a row of zeros lies behind its last */
     gn_status *error;      /* the first one; checked at the end of each region */
     int32_t *value_buffer; /* by value: low_buffer, or -1 */
     float *cost;           /* by value: of computing one element again, from what is stored; < 0 unknown */
@@ -101,6 +113,7 @@ typedef struct lower {
     const int *parts;       /* by member: buffer of its sums over parts of rows, -1 none; NULL: rows are not split */
     bool *supposed, *alive; /* by value: see lower_versions.c; NULL: nothing is supposed, everything is */
     uint32_t memos_before;  /* what was remembered when that was supposed */
+    low_drawn *drawn;       /* what the sums of this region add is drawn; NULL: no */
     where edge;             /* of the current edge in a pass over edges; space 0: none */
     kir_id far;             /* its end that is not the row; 0: none, or nobody asks what is read there */
     GN_VEC(far_read) far_reads;
@@ -197,6 +210,15 @@ typedef struct low_passes { /* over edges; of a version that supposes that scala
 } low_passes;
 void low_parts(lower *L, const low_passes *z);
 const char *low_parts_said(lower *L); /* for people; NULL where the rows have no edges, or no lanes to share them */
+
+/* lower_drawn.c */
+void low_find_drawn(lower *L);                                /* in every region, before the first is lowered */
+bool low_is_drawn_elsewhere(const lower *L, const region *r); /* all that it makes: nobody reads it */
+low_drawn *low_rows_and_zeros(lower *L); /* kernels for what the region at hand adds; NULL: it does not draw */
+int64_t low_drawn_block(void);           /* rows that a worker takes at once */
+void low_draw_block(lower *L, kir_id first, kir_id end); /* these */
+void low_draw_ahead(lower *L, kir_id lo, kir_id hi);     /* while the edges from `lo` up to `hi` are summed */
+kir_id low_drawn_value(lower *L, kir_id e, kir_id j);    /* element j of what the edge number e, in that order, adds */
 
 /* lower_rows.c, lower_gemm.c, lower_inner.c, lower_dense.c */
 void low_rows(lower *L);

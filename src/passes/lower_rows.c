@@ -245,7 +245,7 @@ static void row_versions(lower *L, const rows_plan *z, kir_id i, kir_id end)
 /* Rows [lo, hi) of one worker: one after another, as lanes, or some together. */
 static void row_loop(lower *L, const rows_plan *z, kir_id lo, kir_id hi)
 {
-    kir_race race = z->sinks ? KIR_REDUCE : KIR_NONE;
+    kir_race race = L->drawn ? KIR_ORDERED : z->sinks ? KIR_REDUCE : KIR_NONE;
     int64_t together = z->lanes ? 1 : L->sched.rows_at_once;
     kir_id i = low_open(L, lo, hi, together, z->lanes ? KIR_VECTOR : KIR_SERIAL, race);
     row_versions(L, z, i, hi);
@@ -283,6 +283,7 @@ static void blocked_rows(lower *L, rows_plan *z, int64_t block)
     kir_id at = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);
     kir_id end = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, at, low_iconst(L, block)), n);
     begin_sinks(L, z);
+    if (L->drawn) low_draw_block(L, at, end);
     row_loop(L, z, at, end);
     if (z->sinks) store_partials(L, z, low_int(L, KIR_IDIV, at, low_iconst(L, block)));
     low_close(L);
@@ -304,7 +305,10 @@ void low_rows(lower *L)
     const region *r = L->r;
     rows_plan z = plan_rows(L);
     low_parts(L, &(low_passes){z.pass, z.passes, z.n_scalars, z.scalar, z.first_pass, z.first_passes});
+    low_drawn *drawn = low_rows_and_zeros(L);
     low_begin(L, "rows");
+    L->drawn = drawn;
+    if (drawn) L->sched.rows_at_once = 1;
     if (r->space == 0) {
         L->row = (where){.space = 0, .row = low_iconst(L, 0), .level = 0};
         row_work(L, &z);
@@ -316,6 +320,8 @@ void low_rows(lower *L)
             blocked_rows(L, &z, L->sched.chunk_rows);
         } else if (z.lanes) {
             blocked_rows(L, &z, L->sched.row_block);
+        } else if (L->drawn) {
+            blocked_rows(L, &z, low_drawn_block());
         } else {
             kir_id end = low_sym_value(L, r->space, 1);
             kir_id i = low_open(L, low_iconst(L, 0), end, L->sched.rows_at_once, KIR_THREAD, KIR_NONE);

@@ -55,6 +55,7 @@ typedef struct gn_pass_options {
     int limit;           /* run only the first `limit` passes (counted over the whole pipeline); -1: all */
     bool eager;          /* only what lowering cannot do without */
     bool fast_functions; /* of the back end's limits */
+    bool draws_rows;     /* low_draws_rows of them */
     bool verify;         /* the verifier after every pass */
     /* May be NULL: called after each pass, with what it was given and what it left. */
     void (*after)(void *ctx, const char *pass, const gir_program *in, const gir_program *out);

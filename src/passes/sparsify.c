@@ -74,6 +74,27 @@ static gir_id known_values(sparsifier *z, gir_id v, gir_id g, bool operand, cons
     return gir_gather(z->to, g, gir_op1(z->to, GIR_ROW_VALUE, g), GIR_DST);
 }
 
+static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g, bool operand);
+
+/* What dropout leaves of an input whose non-zeros are one value a row is one of two numbers times that, and sums draw which
+ * without reading either (lower_drawn.c); 0: v is no such thing. */
+static gir_id dropped_values(sparsifier *z, gir_id v, gir_id g, bool operand)
+{
+    const gir_program *p = z->from;
+    double scale = 1;
+    if (!z->opt->draws_rows || !gn_is_on(z->opt->without.decisions, GN_DO_DRAWN_ROWS) || !operand) return 0;
+    if (gir_at(p, v)->op != GIR_SELECT || !gir_is_zero(p, gir_in(p, v, 2))) return 0;
+    gir_id x = gir_in(p, v, 1);
+    if (gir_at(p, x)->op == GIR_MUL && gir_is_number(p, gir_in(p, x, 1), &scale)) x = gir_in(p, x, 0);
+    if (sparse_input(z, x) < 0) return 0;
+    gir_type t = gir_tensor(GN_F32, gir_type_of(z->to, g)->edge, 0, NULL);
+    gir_id value = known_values(z, x, g, true, &t);
+    if (!value) return 0;
+    gir_id left = gir_op3(z->to, GIR_SELECT, at_nonzeros(z, gir_in(p, v, 0), g, false), gir_const(z->to, &t, scale),
+                          gir_const(z->to, &t, 0));
+    return gir_op2(z->to, GIR_MUL, left, value);
+}
+
 /* The values of v at the non-zeros of the pattern g; `operand`: of a product, as it is. */
 static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g, bool operand)
 {
@@ -82,6 +103,8 @@ static gir_id at_nonzeros(sparsifier *z, gir_id v, gir_id g, bool operand)
     gir_space_id space = gir_type_of(z->to, g)->edge;
     gir_type t = gir_tensor((gn_elem)n->type.elem, space, 0, NULL);
     gir_id r = known_values(z, v, g, operand, &t);
+    if (r) return r;
+    r = dropped_values(z, v, g, operand);
     if (r) return r;
     if (z->edge[v] && gir_type_of(z->to, z->edge[v])->space == space) return z->edge[v];
     if (n->op == GIR_CONST) {

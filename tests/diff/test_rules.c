@@ -298,6 +298,19 @@ static const char *const rules[][2] = {
      "%21 = state \"z.any\" : f32[50, 6]\n %22 = mul %21, %21\n %23 = add %22, %22\n %24 = reduce %23 {axes = 1}\n"
      " %25 = reduce %21 {axes = 1}\n %26 = mul %24, %25\n %27 = broadcast %26 : f32[50, 6]\n %28 = add %27, %21\n"
      " update \"z.any\" %22\n"},
+/* lower: sums that draw which rows they add */
+#define DROPPED                                                                                                        \
+    "space feature feature 6\n space nz edge ? of %21\n %21 = pattern %3 : graph<feature -> node, nz>\n"               \
+    " %22 = const {value = 7} : i64[]\n %23 = random %22 {site = 1} : node f32[6]\n %24 = sample %21, %23\n"           \
+    " %25 = const {value = 0.5} : nz f32[]\n %26 = ge %24, %25\n %27 = const {value = 3} : nz f32[]\n"                 \
+    " %28 = const {value = 0} : nz f32[]\n %29 = select %26, %27, %28\n %31 = reshape %29 : nz f32[1]\n"               \
+    " %32 = broadcast %31 : nz f32[3]\n %33 = to_rows %9 : feature f32[3]\n %34 = gather %21, %33 {end = 0}\n"         \
+    " %35 = mul %32, %34\n %36 = scatter %21, %35 {end = 1, red = 0}\n %37 = tanh %36\n"                               \
+    " %38 = gather %21, %37 {end = 1}\n %39 = mul %38, %32\n %40 = scatter %21, %39 {end = 0, red = 0}\n "
+    {"sums of dropped rows at both ends", DROPPED},
+    {"sums of dropped rows, and what was dropped elsewhere",
+     DROPPED "%41 = scatter %21, %29 {end = 1, red = 0}\n %42 = tanh %40\n output \"p\" %41\n"},
+    {"sums of dropped rows that are an output", DROPPED "%41 = tanh %40\n output \"p\" %37\n"},
     /* lower: versions of a row's work */
     {"a scalar that the condition decides too",
      "%21 = input \"f.label\" : bool[]\n %22 = const {value = 2} : f32[]\n %23 = const {value = 3} : f32[]\n"

@@ -89,12 +89,22 @@ LLVMValueRef cg_widen(cg *c, gn_elem e, LLVMValueRef raw)
     }
 }
 
+/* Of two values the one is chosen when both are narrow: LLVM leaves vectors wide. */
+static LLVMValueRef narrow_integer(cg *c, gn_elem e, LLVMValueRef v)
+{
+    LLVMTypeRef t = cg_like(cg_storage(c, e), v);
+    if (!LLVMIsASelectInst(v)) return LLVMBuildTrunc(c->b, v, t, "");
+    LLVMValueRef yes = LLVMBuildTrunc(c->b, LLVMGetOperand(v, 1), t, ""),
+                 no = LLVMBuildTrunc(c->b, LLVMGetOperand(v, 2), t, "");
+    return LLVMBuildSelect(c->b, LLVMGetOperand(v, 0), yes, no, "");
+}
+
 LLVMValueRef cg_narrow(cg *c, gn_elem e, LLVMValueRef v)
 {
     switch (e) {
     case GN_I32:
     case GN_U32:
-    case GN_U8: return LLVMBuildTrunc(c->b, v, cg_like(cg_storage(c, e), v), "");
+    case GN_U8: return narrow_integer(c, e, v);
     case GN_BOOL: return LLVMBuildZExt(c->b, v, cg_like(c->i8, v), "");
     case GN_BF16: return to_bf16(c, v);
     case GN_F16:
