@@ -168,6 +168,9 @@ static void print_memory(gn_arena *a, const gn_session *s, const gn_unit_report 
            gn_cli_amount(a, (double)m.prepared, "B"), gn_cli_amount(a, (double)m.outputs, "B"),
            gn_cli_amount(a, (double)m.arena, "B"),
            gn_cli_amount(a, (double)gn_instance_arena_bytes(u->unit->instance), "B"));
+    if (m.shared)
+        printf("symmetric: the graph is its own transpose; %s of indices serve both directions\n",
+               gn_cli_amount(a, (double)m.shared, "B"));
 }
 
 static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)

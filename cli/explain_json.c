@@ -26,6 +26,7 @@ static void memory(gn_json *j, const gn_session *s)
     gn_json_object(j, "memory");
     gn_json_int(j, "data", m.data);
     gn_json_int(j, "graphs", m.graphs);
+    gn_json_int(j, "shared", m.shared);
     gn_json_int(j, "states", m.states);
     gn_json_int(j, "prepared", m.prepared);
     gn_json_int(j, "outputs", m.outputs);

@@ -110,7 +110,7 @@ gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors)
     for (int k = 0; k < a->n_slots; k++) {
         gn_slot_kind kind = a->slots[k].kind;
         if (is_bound_kind(kind)) GN_TRY(bind_named(in, k, n, tensors));
-        if (kind == GN_SLOT_GRAPH) GN_TRY(bind_graph_array(in, k));
+        if (kind == GN_SLOT_GRAPH && a->slots[k].first >= 0) GN_TRY(bind_graph_array(in, k));
         if (kind == GN_SLOT_TEMP) in->addr[k] = (char *)in->arena + in->plan.offset[k];
     }
     for (int k = 0; k < a->n_slots; k++) in->addr[k] = in->addr[in->plan.root[k]];

@@ -159,7 +159,7 @@ gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs
         for (int s = 0; s < a->n_syms; s++)
             if (a->syms[s].kind == GN_SYM_PARTS && a->syms[s].graph == k) arrays |= 1u << a->syms[s].array;
         for (int s = 0; s < a->n_slots; s++)
-            if (a->slots[s].kind == GN_SLOT_GRAPH && a->slots[s].graph == k) arrays |= 1u << a->slots[s].array;
+            if (gn_slot_reads_graph(&a->slots[s], k)) arrays |= 1u << a->slots[s].array;
         for (int l = 0; l < a->n_launches; l++)
             if (a->launches[l].parallel && a->launches[l].balance_graph == k)
                 arrays |= 1u << a->launches[l].balance_array;
@@ -176,7 +176,7 @@ static unsigned arrays_read(const gn_artifact *a, int k)
     unsigned arrays = 0;
     for (int s = 0; s < a->n_slots; s++) {
         const gn_slot *slot = &a->slots[s];
-        if (slot->kind == GN_SLOT_GRAPH && slot->graph == k) arrays |= 1u << slot->array;
+        if (gn_slot_reads_graph(slot, k)) arrays |= 1u << slot->array;
         if (slot->kind == GN_SLOT_OUTPUT && slot->edge_graph == k)
             arrays |= 1u << GN_GRAPH_ROW_PTR | 1u << GN_GRAPH_COL | 1u << GN_GRAPH_POS;
     }

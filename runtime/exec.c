@@ -418,13 +418,20 @@ static bool counted(const gn_instance *const *in, int k, int g)
     return false;
 }
 
-int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in)
+static int64_t sum_derived(int n, const gn_instance *const *in, int64_t (*bytes_of)(const gn_graph *))
 {
     int64_t bytes = 0;
     for (int k = 0; k < n; k++)
         for (int g = 0; in[k] && g < in[k]->artifact->n_graphs; g++)
-            if (in[k]->derived[g] && !counted(in, k, g)) bytes += gn_graph_bytes(in[k]->derived[g]->graph);
+            if (in[k]->derived[g] && !counted(in, k, g)) bytes += bytes_of(in[k]->derived[g]->graph);
     return bytes;
+}
+
+int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in) { return sum_derived(n, in, gn_graph_bytes); }
+
+int64_t gn_instances_derived_shared_bytes(int n, const gn_instance *const *in)
+{
+    return sum_derived(n, in, gn_graph_shared_bytes);
 }
 
 int64_t gn_instance_owned_bytes(const gn_instance *in)

@@ -80,6 +80,7 @@ int64_t gn_instance_output_bytes(const gn_instance *in); /* of outputs that noth
 int64_t gn_instance_owned_bytes(const gn_instance *in);  /* arena, owned outputs and derived graphs, shared ones too */
 /* Derived graphs of instances (NULL ones are passed over), each counted once. */
 int64_t gn_instances_derived_bytes(int n, const gn_instance *const *in);
+int64_t gn_instances_derived_shared_bytes(int n, const gn_instance *const *in); /* gn_graph_shared_bytes of those */
 
 int64_t gn_instance_slot_bytes(const gn_instance *in, int slot); /* bytes that its elements take */
 int64_t gn_instance_slot_room(const gn_instance *in, int slot);  /* bytes that there are for it: fewer in a chain */

@@ -46,19 +46,28 @@ gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k)
     return k == GN_GRAPH_CELL || k == GN_GRAPH_CSC_CELL ? GN_I64 : g->index;
 }
 
-int64_t gn_graph_bytes(const gn_graph *g)
+/* Does another array own this one's memory? */
+static bool is_shared(const gn_graph *g, int k)
+{
+    return g->symmetric && (int)gn_graph_array_by_dst((gn_graph_array)k) != k;
+}
+
+static int64_t bytes_of(const gn_graph *g, bool shared)
 {
     pthread_mutex_t *lock = &((gn_graph_box *)(uintptr_t)g)->lock;
     int64_t bytes = 0;
     pthread_mutex_lock(lock);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
-        if (g->array[k]) {
+        if (g->array[k] && is_shared(g, k) == shared) {
             gn_graph_array a = (gn_graph_array)k;
             bytes += gn_graph_array_count(g, a) * (int64_t)gn_elem_size(gn_graph_array_elem(g, a));
         }
     pthread_mutex_unlock(lock);
     return bytes;
 }
+
+int64_t gn_graph_bytes(const gn_graph *g) { return bytes_of(g, false); }
+int64_t gn_graph_shared_bytes(const gn_graph *g) { return bytes_of(g, true); }
 
 gn_status *gn_graph_array_new(gn_graph *g, gn_graph_array k)
 {
@@ -106,9 +115,11 @@ gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem 
 
 void gn_graph_trim(gn_graph *g, unsigned arrays)
 {
+    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
+        if (arrays >> k & 1 && is_shared(g, k)) arrays |= 1u << gn_graph_array_by_dst((gn_graph_array)k);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) {
         if (arrays >> k & 1) continue;
-        gn_block_free(g->array[k]);
+        if (!is_shared(g, k)) gn_block_free(g->array[k]);
         g->array[k] = NULL;
     }
 }
@@ -117,7 +128,7 @@ void gn_graph_free(gn_graph *g)
 {
     if (!g) return;
     gn_graph_box *box = (gn_graph_box *)(void *)g;
-    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) gn_block_free(g->array[k]);
+    gn_graph_trim(g, 0);
     pthread_mutex_destroy(&box->lock);
     gn_block_free(box);
 }

@@ -21,9 +21,11 @@ typedef struct gn_graph_facts {
 
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
-    gn_elem index;                     /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
-    bool derived;                      /* has FROM and IMAGE */
-    bool picks;                        /* edge k ends at destination k: picks rows of the sources */
+    gn_elem index;  /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
+    bool derived;   /* has FROM and IMAGE */
+    bool picks;     /* edge k ends at destination k: picks rows of the sources */
+    bool symmetric; /* its own transpose, as was found when CSC was made: arrays by source are the same
+                                          addresses as those by destination, and owned there */
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when first required */
 } gn_graph;
 
@@ -75,7 +77,8 @@ GN_NODISCARD gn_status *gn_graph_restrict(const gn_graph *g, const gn_graph *src
  * picked rows, FROM and IMAGE of what is not derived. */
 GN_NODISCARD gn_status *gn_graph_require(gn_graph *g, unsigned arrays);
 GN_NODISCARD gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out); /* likewise safe */
-/* Frees the arrays that are not in the bit set.  Nothing but those may be asked of the graph afterwards. */
+/* Frees the arrays that are not in the bit set, nor shared with one that is.  Nothing but those may be asked of the graph
+ * afterwards. */
 void gn_graph_trim(gn_graph *g, unsigned arrays);
 void gn_graph_free(gn_graph *g); /* NULL is fine */
 
@@ -84,7 +87,8 @@ gn_elem gn_graph_array_elem(const gn_graph *g, gn_graph_array k);
 /* PART_PTR or CSC_PART_PTR, made: how many groups of n parts there are, one after another, the last of fewer; 0 where no row
  * has two groups. */
 int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n);
-int64_t gn_graph_bytes(const gn_graph *g); /* of the arrays that exist */
+int64_t gn_graph_bytes(const gn_graph *g);        /* of the arrays that exist; shared ones count once */
+int64_t gn_graph_shared_bytes(const gn_graph *g); /* more that it would have if it were not symmetric */
 
 /* Rows of edges, row_bytes each, from the user's order to CSR order and back.  from and to do not overlap. */
 void gn_graph_edges_in(const gn_graph *g, int64_t row_bytes, const void *from, void *to);

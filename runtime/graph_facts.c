@@ -4,32 +4,77 @@
 
 #include <string.h>
 
-enum {
-    CSC = 1 << GN_GRAPH_COL_PTR | 1 << GN_GRAPH_CSC_ROW | 1 << GN_GRAPH_CSC_EDGE,
-};
-
 static int64_t get(const gn_graph *g, gn_graph_array k, int64_t i) { return gn_index_get(g->array[k], g->index, i); }
 
 /* Arrays on demand ------------------------------------------------------------------------------------------------- */
 
-static gn_status *make_csc(gn_graph *g)
+static void drop(gn_graph *g, gn_graph_array k)
+{
+    gn_block_free(g->array[k]);
+    g->array[k] = NULL;
+}
+
+/* Up to so many edges a graph is compared with its transpose before that is sorted, beyond afterwards. */
+enum { MATCHED_FIRST = 1 << 22 };
+
+static void share_by_source(gn_graph *g)
+{
+    g->symmetric = true;
+    g->array[GN_GRAPH_COL_PTR] = g->array[GN_GRAPH_ROW_PTR];
+    g->array[GN_GRAPH_CSC_ROW] = g->array[GN_GRAPH_COL];
+}
+
+/* COL_PTR, CSC_ROW and, where it is given, what is in CSC_EDGE. */
+static gn_status *make_csc(gn_graph *g, void *edge)
 {
     size_t size = gn_elem_size(g->index);
-    void *ptr = NULL, *row = NULL, *edge = NULL;
+    void *ptr = NULL, *row = NULL;
+    bool symmetric = false, first = g->n_edge <= MATCHED_FIRST;
+    if (first) GN_TRY(gn_graph_match_transpose(g, edge, &symmetric));
+    if (symmetric) {
+        share_by_source(g);
+        return NULL;
+    }
     gn_status *s = gn_block_zeroed(g->n_src + 1, size, "column pointers", &ptr);
     if (!s) s = gn_block_new(g->n_edge, size, "destinations by source", &row);
-    if (!s) s = gn_block_new(g->n_edge, size, "edges by source", &edge);
     if (!s) s = gn_sort_by_source(g, ptr, row, edge);
-    if (s) {
+    if (!s && !first) symmetric = gn_graph_is_transpose(g, ptr, row, edge);
+    if (s || symmetric) {
         gn_block_free(ptr);
         gn_block_free(row);
-        gn_block_free(edge);
+        if (!s) share_by_source(g);
         return s;
     }
     g->array[GN_GRAPH_COL_PTR] = ptr;
     g->array[GN_GRAPH_CSC_ROW] = row;
-    g->array[GN_GRAPH_CSC_EDGE] = edge;
     return NULL;
+}
+
+/* CSC_EDGE of a graph whose other arrays by source are there. */
+static gn_status *fill_edges(const gn_graph *g, void *edge)
+{
+    bool symmetric;
+    void *ptr;
+    if (g->symmetric) return gn_graph_match_transpose(g, edge, &symmetric);
+    GN_TRY(gn_block_zeroed(g->n_src + 1, gn_elem_size(g->index), "column pointers", &ptr));
+    gn_status *s = gn_sort_by_source(g, ptr, NULL, edge);
+    gn_block_free(ptr);
+    return s;
+}
+
+/* COL_PTR, CSC_ROW and, with `edges`, CSC_EDGE, where they are not there. */
+static gn_status *require_csc(gn_graph *g, bool edges)
+{
+    bool fresh = edges && !g->array[GN_GRAPH_CSC_EDGE];
+    if (fresh) GN_TRY(gn_graph_array_new(g, GN_GRAPH_CSC_EDGE));
+    gn_status *s = NULL;
+    void *edge = g->array[GN_GRAPH_CSC_EDGE];
+    if (!g->array[GN_GRAPH_COL_PTR])
+        s = make_csc(g, edge);
+    else if (fresh)
+        s = fill_edges(g, edge);
+    if (s && fresh) drop(g, GN_GRAPH_CSC_EDGE);
+    return s;
 }
 
 static gn_status *make_row(gn_graph *g)
@@ -133,8 +178,12 @@ static gn_status *make_parts(gn_graph *g, gn_graph_array ptr)
 /* Those of `arrays` that are of parts; the arrays that they come from are there. */
 static gn_status *require_parts(gn_graph *g, unsigned arrays)
 {
-    for (int k = GN_GRAPH_PARTS; k < GN_GRAPH_ARRAY_COUNT; k += 2)
-        if (arrays >> k & 3 && !g->array[k]) GN_TRY(make_parts(g, (gn_graph_array)k));
+    for (int k = GN_GRAPH_PARTS; k < GN_GRAPH_ARRAY_COUNT; k += 2) {
+        if (!(arrays >> k & 3) || g->array[k]) continue;
+        int at = g->symmetric ? (int)gn_graph_array_by_dst((gn_graph_array)k) : k;
+        if (!g->array[at]) GN_TRY(make_parts(g, (gn_graph_array)at));
+        for (int i = 0; i < 2; i++) g->array[k + i] = g->array[at + i];
+    }
     return NULL;
 }
 
@@ -144,6 +193,13 @@ int64_t gn_graph_part_groups(const gn_graph *g, gn_graph_array ptr, int64_t n)
     bool any = n == 1;
     for (int64_t v = 0; v < rows && !any && parts / 2 >= n; v++) any = (get(g, ptr, v + 1) - get(g, ptr, v)) / 2 >= n;
     return any ? parts / n + (parts % n != 0) : 0;
+}
+
+static unsigned made(const gn_graph *g)
+{
+    unsigned arrays = 0;
+    for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++) arrays |= (unsigned)(g->array[k] != NULL) << k;
+    return arrays;
 }
 
 static gn_status *require(gn_graph *g, unsigned arrays)
@@ -159,12 +215,15 @@ static gn_status *require(gn_graph *g, unsigned arrays)
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of a matrix: its edges have no values");
     if (arrays & 1u << GN_GRAPH_MATRIX_ROW && !g->array[GN_GRAPH_MATRIX_ROW])
         GN_FAIL(GN_ERR_DATA, "the graph is not the pattern of picked rows: there are no others that they stand for");
-    bool csc = arrays & (CSC | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL | csc_parts);
-    if (csc && !g->array[GN_GRAPH_COL_PTR]) GN_TRY(make_csc(g));
+    unsigned of_edges = 1u << GN_GRAPH_CSC_EDGE | 1u << GN_GRAPH_CSC_VALUE | 1u << GN_GRAPH_CSC_CELL;
+    bool passing = !(arrays >> GN_GRAPH_CSC_EDGE & 1) && !g->array[GN_GRAPH_CSC_EDGE];
+    unsigned csc = of_edges | 1u << GN_GRAPH_COL_PTR | 1u << GN_GRAPH_CSC_ROW | csc_parts;
+    if (arrays & csc) GN_TRY(require_csc(g, (arrays & of_edges & ~made(g)) != 0));
     if (arrays & 1u << GN_GRAPH_CSC_VALUE && !g->array[GN_GRAPH_CSC_VALUE]) GN_TRY(make_csc_value(g));
     if (arrays & 1u << GN_GRAPH_ROW_VALUE && !g->array[GN_GRAPH_ROW_VALUE]) GN_TRY(make_row_value(g));
     if (arrays & cells && !g->array[GN_GRAPH_CELL]) GN_TRY(make_cell(g));
     if (arrays & 1u << GN_GRAPH_CSC_CELL && !g->array[GN_GRAPH_CSC_CELL]) GN_TRY(make_csc_cell(g));
+    if (passing) drop(g, GN_GRAPH_CSC_EDGE);
     if (arrays & 1u << GN_GRAPH_ROW && !g->array[GN_GRAPH_ROW]) GN_TRY(make_row(g));
     if (arrays & 1u << GN_GRAPH_IMAGE && !g->array[GN_GRAPH_IMAGE]) GN_TRY(make_image(g));
     return require_parts(g, arrays);

@@ -82,8 +82,8 @@ GN_INLINE void put(const sorted *to, const gn_elem index, const bool wide, edge 
         at = gn_index_get(to->ptr, index, e.key + 1);
         gn_index_set(to->ptr, index, e.key + 1, at + 1);
     }
-    gn_index_set(to->other, index, at, e.other);
-    gn_index_set(to->pos, index, at, e.pos);
+    if (to->other) gn_index_set(to->other, index, at, e.other);
+    if (to->pos) gn_index_set(to->pos, index, at, e.pos);
     if (wide) gn_index_set(to->from, index, at, e.from);
 }
 

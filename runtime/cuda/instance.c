@@ -41,13 +41,20 @@ static int64_t bytes_of(const gn_instance *h, int slot)
     return elems * (int64_t)gn_elem_size(s->elem);
 }
 
+static bool has_shadow(const gn_instance *h, int slot)
+{
+    const gn_slot *s = &h->artifact->slots[slot];
+    bool unread = s->kind == GN_SLOT_GRAPH && s->first < 0;
+    return s->kind != GN_SLOT_TEMP && h->plan.root[slot] == slot && !unread;
+}
+
 /* New shadows are taken before old ones are given back: what both have stays where it is. */
 static gn_status *find_shadows(gn_cuda_instance *in, gn_device_ptr *held)
 {
     const gn_instance *h = in->host;
     for (int k = 0; k < h->artifact->n_slots; k++) {
         const gn_slot *s = &h->artifact->slots[k];
-        if (s->kind == GN_SLOT_TEMP || h->plan.root[k] != k) continue;
+        if (!has_shadow(h, k)) continue;
         GN_TRY(gn_cuda_memory_acquire(in->memory, h->addr[k], bytes_of(h, k), s->name ? s->name : "a graph's array",
                                       &held[k]));
     }
@@ -93,7 +100,7 @@ static gn_status *tell_plan(const gn_cuda_instance *in, gn_status *s)
     int64_t data = 0, there = in->memory->arena_bytes >= h->plan.bytes ? h->plan.bytes : 0;
     if (gn_status_code(s) != GN_ERR_NOMEM) return s;
     for (int k = 0; k < a->n_slots; k++) {
-        if (a->slots[k].kind == GN_SLOT_TEMP || h->plan.root[k] != k || !comes_first(h, k)) continue;
+        if (!has_shadow(h, k) || !comes_first(h, k)) continue;
         int64_t bytes = bytes_of(h, k);
         data += bytes;
         if (gn_cuda_memory_has(in->memory, h->addr[k])) there += bytes;

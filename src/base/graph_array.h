@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 typedef enum gn_graph_array {
-    GN_GRAPH_ROW_PTR,  /* [n_dst + 1] first edge of a destination                                     */
-    GN_GRAPH_COL,      /* [n_edge] source of an edge                                                  */
-    GN_GRAPH_ROW,      /* [n_edge] destination of an edge                                             */
-    GN_GRAPH_POS,      /* [n_edge] place of the edge in the user's list (random draws, output order)  */
-    GN_GRAPH_COL_PTR,  /* [n_src + 1] first position of a source in the arrays below                  */
-    GN_GRAPH_CSC_ROW,  /* [n_edge] destinations, by source, ascending CSR position within a source    */
+    GN_GRAPH_ROW_PTR, /* [n_dst + 1] first edge of a destination                                     */
+    GN_GRAPH_COL,     /* [n_edge] source of an edge                                                  */
+    GN_GRAPH_ROW,     /* [n_edge] destination of an edge                                             */
+    GN_GRAPH_POS,     /* [n_edge] place of the edge in the user's list (random draws, output order)  */
+    GN_GRAPH_COL_PTR, /* [n_src + 1] first position of a source in the arrays below                  */
+    GN_GRAPH_CSC_ROW, /* [n_edge] destinations, by source, ascending CSR position within a source; of a graph that is its
+                          own transpose in the order of COL, where a row's loop may be last                */
     GN_GRAPH_CSC_EDGE, /* [n_edge] CSR position of each                                               */
     GN_GRAPH_FROM,  /* [n_edge] derived graphs: CSR position in the parent of the edge it came from, -1: a new loop */
     GN_GRAPH_IMAGE, /* [edges of the parent] derived graphs: CSR position of the edge's image here, -1: dropped      */
@@ -75,6 +76,15 @@ static inline gn_part_array gn_part_array_kind(gn_graph_array k)
 static inline int gn_part_array_edges(gn_graph_array k)
 {
     return GN_PART_LEAST << (k - GN_GRAPH_PARTS) / GN_PART_ARRAYS;
+}
+
+/* The array by destination that this one is, where a graph is its own transpose; k: none, it has its own. */
+static inline gn_graph_array gn_graph_array_by_dst(gn_graph_array k)
+{
+    if (k == GN_GRAPH_COL_PTR) return GN_GRAPH_ROW_PTR;
+    if (k == GN_GRAPH_CSC_ROW) return GN_GRAPH_COL;
+    bool part = gn_is_part_array(k) && gn_part_array_kind(k) >= GN_CSC_PART_PTR;
+    return part ? (gn_graph_array)(k - GN_CSC_PART_PTR) : k;
 }
 
 typedef enum gn_graph_derive {

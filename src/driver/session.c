@@ -427,11 +427,17 @@ static int64_t data_bytes(const gn_session *s)
 
 gn_memory gn_session_memory(const gn_session *s)
 {
-    gn_memory m = {.data = data_bytes(s), .states = gn_state_bytes(&s->state), .graphs = gn_graph_bytes(s->graph)};
+    gn_memory m = {.data = data_bytes(s),
+                   .states = gn_state_bytes(&s->state),
+                   .graphs = gn_graph_bytes(s->graph),
+                   .shared = gn_graph_shared_bytes(s->graph)};
     gn_instance *in[INSTANCES];
     bool shared = gn_is_on(s->opt.without.decisions, GN_DO_SHARE_ARENA);
     instances_of(s, in);
-    if (s->x_pattern) m.graphs += gn_graph_bytes(s->x_pattern);
+    if (s->x_pattern) {
+        m.graphs += gn_graph_bytes(s->x_pattern);
+        m.shared += gn_graph_shared_bytes(s->x_pattern);
+    }
     for (int k = 0; k < INSTANCES; k++) {
         if (!in[k]) continue;
         int64_t arena = gn_instance_arena_bytes(in[k]);
@@ -439,6 +445,7 @@ gn_memory gn_session_memory(const gn_session *s)
         *(k % 2 ? &m.prepared : &m.outputs) += gn_instance_output_bytes(in[k]);
     }
     m.graphs += gn_instances_derived_bytes(INSTANCES, (const gn_instance *const *)in);
+    m.shared += gn_instances_derived_shared_bytes(INSTANCES, (const gn_instance *const *)in);
     m.total = m.data + m.graphs + m.states + m.prepared + m.outputs + m.arena;
     return m;
 }

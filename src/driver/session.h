@@ -167,6 +167,7 @@ GN_NODISCARD gn_status *gn_checkpoint_seed(const char *path, uint64_t *seed);
 typedef struct gn_memory {
     int64_t data;     /* features, labels, masks, edge data */
     int64_t graphs;   /* bound and derived */
+    int64_t shared;   /* more that they would have without being symmetric; not in `total` */
     int64_t states;   /* weights, moments, counters */
     int64_t prepared; /* what is computed once */
     int64_t outputs;

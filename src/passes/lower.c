@@ -170,6 +170,28 @@ void low_note_precision(lower *L)
     L->launch.why_exact = L->sched.why_exact;
 }
 
+static bool uses_buffer(const kir_inst *i) { return i->op == KIR_LOAD || i->op == KIR_STORE || i->op == KIR_PREFETCH; }
+
+/* A graph's array that no instruction is left to read is no buffer of the kernel: nobody need make it. */
+static void drop_unread(lower *L)
+{
+    kir_kernel *k = L->k;
+    uint32_t n = 0;
+    int *to = GN_NEW_N(L->arena, int, k->buffers.n + 1);
+    for (uint32_t i = 1; i < k->insts.n; i++)
+        if (uses_buffer(kir_at(k, i))) to[kir_at(k, i)->imm] = 1;
+    for (uint32_t b = 0; b < k->buffers.n; b++) {
+        int buffer = L->launch.buffers.p[b];
+        if (!to[b] && L->out->buffers.p[buffer].kind == LOW_GRAPH) continue;
+        to[b] = (int)n;
+        k->buffers.p[n] = k->buffers.p[b];
+        L->launch.buffers.p[n++] = buffer;
+    }
+    k->buffers.n = L->launch.buffers.n = n;
+    for (uint32_t i = 1; i < k->insts.n; i++)
+        if (uses_buffer(kir_at(k, i))) kir_at(k, i)->imm = to[kir_at(k, i)->imm];
+}
+
 void low_end(lower *L)
 {
     if (L->error) return;
@@ -182,6 +204,7 @@ void low_end(lower *L)
             }
     gn_status *s = gn_is_on(L->opt->off, GN_DO_LOOPS) ? gn_pass_kir(L->k) : kir_verify(L->k);
     if (s && !L->error) L->error = s;
+    if (!L->error) drop_unread(L);
     GN_PUSH(L->arena, L->out->launches, L->launch);
 }
 

@@ -101,6 +101,14 @@ static inline gn_graph *graph_of(gn_elem index, const edge_list *l)
     return g;
 }
 
+/* The loop at the end of row v of a graph that is its own transpose: it ends the column too.  -1: there is none. */
+static inline int64_t loop_of_row(const gn_graph *g, int64_t v)
+{
+    if (!g->symmetric) return -1;
+    int64_t end = at(g, GN_GRAPH_ROW_PTR, v + 1);
+    return end > at(g, GN_GRAPH_ROW_PTR, v) && at(g, GN_GRAPH_COL, end - 1) == v ? end - 1 : -1;
+}
+
 /* `g` is the stable CSR of the user's list `l`: every array that exists, element by element, by the slow way. */
 static inline void check_graph(const gn_graph *g, const edge_list *l)
 {
@@ -122,13 +130,18 @@ static inline void check_graph(const gn_graph *g, const edge_list *l)
     if (!g->array[GN_GRAPH_COL_PTR]) return;
     k = 0;
     for (int64_t u = 0; u < l->n_src; u++) {
+        int64_t loop = loop_of_row(g, u);
         SAME(at(g, GN_GRAPH_COL_PTR, u), k);
         for (int64_t e = 0; e < l->n; e++) {
-            if (at(g, GN_GRAPH_COL, e) != u) continue;
+            if (at(g, GN_GRAPH_COL, e) != u || e == loop) continue;
             SAME(at(g, GN_GRAPH_CSC_EDGE, k), e);
             SAME(at(g, GN_GRAPH_CSC_ROW, k), l->dst[at(g, GN_GRAPH_POS, e)]);
             k++;
         }
+        if (loop < 0) continue;
+        SAME(at(g, GN_GRAPH_CSC_EDGE, k), loop);
+        SAME(at(g, GN_GRAPH_CSC_ROW, k), u);
+        k++;
     }
     SAME(at(g, GN_GRAPH_COL_PTR, l->n_src), l->n);
 }
