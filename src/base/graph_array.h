@@ -84,7 +84,7 @@ static inline gn_graph_array gn_graph_array_by_dst(gn_graph_array k)
     if (k == GN_GRAPH_COL_PTR) return GN_GRAPH_ROW_PTR;
     if (k == GN_GRAPH_CSC_ROW) return GN_GRAPH_COL;
     bool part = gn_is_part_array(k) && gn_part_array_kind(k) >= GN_CSC_PART_PTR;
-    return part ? (gn_graph_array)(k - GN_CSC_PART_PTR) : k;
+    return part ? (gn_graph_array)((int)k - (int)GN_CSC_PART_PTR) : k;
 }
 
 typedef enum gn_graph_derive {
