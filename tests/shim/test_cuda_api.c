@@ -455,6 +455,7 @@ START_TEST(memory_of_the_device)
     ok(live((gnnc_context_options){0}, &w));
     devices(1, 2000);
     gnnc_status *s = live((gnnc_context_options){0}, &w);
+    devices(1, 1 << 30);
     ck_assert(s && gnnc_status_code(s) == GNNC_ERROR_MEMORY);
     ck_assert_msg(strstr(gnnc_status_message(s), "free"), "%s", gnnc_status_message(s));
     gnnc_status_free(s);
