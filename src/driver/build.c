@@ -38,7 +38,8 @@ static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
 {
     static const char *const sparse[] = {"x"};
     static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
-    gn_compile_options o = {.index = z->opt.index, .n_hints = z->opt.n_hints, .hints = z->opt.hints};
+    gn_compile_options o = {
+        .index = z->opt.index, .n_hints = z->opt.n_hints, .hints = z->opt.hints, .hints_hold = z->opt.one_data};
     o.pass.without = z->opt.without;
     take_pick(&o, z->opt.pick[unit]);
     gn_switches off = o.pass.without.decisions;

@@ -49,6 +49,7 @@ gn_status *gn_compile(gn_arena *a, const gir_program *p, const gn_compile_option
     c->f = gn_fuse(a, g, &fo);
     lo.n_hints = opt->n_hints;
     lo.hints = opt->hints;
+    lo.hints_hold = opt->hints_hold;
     lo.tuning = opt->tuning;
     GN_TRY(gn_lower(a, c->f, &lo, &c->low));
     if (gn_is_on(off, GN_DO_REUSE)) gn_find_reuse(a, c->low);

@@ -14,6 +14,7 @@ typedef struct gn_compile_options {
     gn_elem index; /* of graph arrays: I32 unless a count needs I64 */
     int n_hints;
     const low_hint *hints;    /* sizes of graphs and sparse inputs, where they are known */
+    bool hints_hold;          /* every run has those sizes */
     const low_tuning *tuning; /* other schedules for some regions; NULL: those that rules make */
     const gn_limits *limits;  /* what schedules are made for; NULL: those of code.cpu */
     gn_precision precision;   /* of products of matrices */

@@ -156,7 +156,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .nonzeros = known_nonzeros(s),
                           .train = s->opt.train,
                           .fixed = s->opt.keep_static,
-                          .one_data = true,
+                          .one_data = !s->opt.objects, /* those are for other programs, whose graphs are others */
                           .sanitize = s->opt.sanitize,
                           .no_code = s->opt.no_code,
                           .limits = s->opt.limits,

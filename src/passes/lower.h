@@ -141,6 +141,7 @@ typedef struct low_options {
     gn_precision precision;
     int n_hints;
     const low_hint *hints;
+    bool hints_hold;                 /* every run has those sizes */
     const struct low_tuning *tuning; /* other schedules for some regions (tuning.h); NULL: those that rules make */
 } low_options;
 

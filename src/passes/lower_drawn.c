@@ -172,6 +172,19 @@ static int copy_rows(lower *L, gir_id v)
     return to;
 }
 
+/* How many rows there can be that the region's edges end at: how many of them were picked is not known when compiling, but they are
+ * some of the matrix's.  -1: not known. */
+static int64_t most_rows(const lower *L)
+{
+    const gir_program *p = L->p;
+    gir_id g = L->r->graph;
+    while (gir_at(p, g)->op == GIR_RESTRICT) g = gir_in(p, g, 0);
+    const gir_type *t = gir_type_of(p, g);
+    const low_hint *h = L->opt->hints_hold ? low_hint_of(L->opt, p, g) : NULL;
+    if (h) return L->r->end == GIR_SRC ? h->n_dst : h->n_src;
+    return p->spaces.p[L->r->end == GIR_SRC ? t->dst : t->src].size;
+}
+
 low_drawn *low_rows_and_zeros(lower *L)
 {
     low_drawn *z = &L->drawn_of[L->region];
@@ -180,8 +193,8 @@ low_drawn *low_rows_and_zeros(lower *L)
     low_begin(L, "zeros");
     write_zeros(L, z->buffer, low_sym_value(L, gir_type_of(L->p, z->rows)->space, 1), fu_elems(L->p, z->rows));
     low_end(L);
-    int64_t n = L->p->spaces.p[gir_type_of(L->p, z->rows)->space].size;
-    bool narrow = n >= 0 && (n + 1) * fu_elems(L->p, z->rows) <= UINT32_MAX;
+    int64_t n = most_rows(L);
+    bool narrow = n >= 0 && n < UINT32_MAX / fu_elems(L->p, z->rows);
     low_size size = {.coef = 1, .sym = low_sym_of(L, gir_type_of(L->p, L->r->graph)->edge, 1)};
     z->places = low_temp(L, gn_arena_printf(L->arena, "rows_%u", z->mask), narrow ? GN_U32 : GN_I64, size);
     return z;
