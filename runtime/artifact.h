@@ -39,11 +39,10 @@ typedef struct gn_slot {
     int graph;            /* GRAPH */
     gn_graph_array array; /* GRAPH */
     int alias;            /* ALIAS */
-    int first,
-        last;       /* TEMP: launches between which it is alive; GRAPH: first < 0: none reads it, nor need it be made */
-    bool passed_on; /* TEMP: of one chain alone, whose launches touch only rows of their own in it */
-    int edge_graph; /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into and out of CSR
-                            * order by the binder; -1 otherwise */
+    int first, last;      /* TEMP: launches between which it is alive; GRAPH: below 0 where none reads it */
+    bool passed_on;       /* TEMP: of one chain alone, whose launches touch only rows of their own in it */
+    int edge_graph;       /* INPUT/OUTPUT over an edge space: the graph whose edges, to be brought into and out of CSR
+                           * order by the binder; -1 otherwise */
 } gn_slot;
 
 /* Does a launch read this slot, and is it an array of that graph? */

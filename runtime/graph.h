@@ -21,11 +21,10 @@ typedef struct gn_graph_facts {
 
 typedef struct gn_graph {
     int64_t n_src, n_dst, n_edge, n_parent_edge;
-    gn_elem index;  /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
-    bool derived;   /* has FROM and IMAGE */
-    bool picks;     /* edge k ends at destination k: picks rows of the sources */
-    bool symmetric; /* its own transpose, as was found when CSC was made: arrays by source are the same
-                                          addresses as those by destination, and owned there */
+    gn_elem index;                     /* I32 or I64: of all arrays but VALUE, ROW_VALUE and CELL */
+    bool derived;                      /* has FROM and IMAGE */
+    bool picks;                        /* edge k ends at destination k: picks rows of the sources */
+    bool symmetric;                    /* found when CSC was made: its arrays are those by destination, owned there */
     void *array[GN_GRAPH_ARRAY_COUNT]; /* 64-byte aligned; NULL until made: ROW, IMAGE and CSC when first required */
 } gn_graph;
 

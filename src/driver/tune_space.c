@@ -35,6 +35,7 @@ static const tune_switch switches[] = {
     {"sink", HERE | THERE},
     {"wait", HERE | THERE},
     {"store-masks", HERE | THERE},
+    {"drawn-rows", HERE},
     {"store-dots", HERE | THERE},
     {"both-ends", HERE},
     {"in-place", HERE | THERE},
