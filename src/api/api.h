@@ -101,7 +101,7 @@ struct gnnc_run {
     gn_unit unit[API_UNITS];              /* code, with instances of this run's */
     bool bound[API_UNITS];                /* instances are up to date */
     gn_loss_rows rows; /* that leave out enough, of the mask and the graph that are bound; levels -1: not counted yet */
-    int last;   /* unit that was called last */
+    int last;          /* unit that was called last */
     bool inferred;
     gn_graph *padded; /* the graph with what its bucket adds; NULL: as it is */
     gn_graph *padded_pattern;
