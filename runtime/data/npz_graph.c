@@ -30,10 +30,17 @@ typedef struct loader {
     gn_dataset *d;
     gn_edges edges;
     gn_npz_keys keys;
+    const char *counted; /* the array that said how many nodes there are, for who reads it next; NULL: none */
+    gn_ndarray rows;
 } loader;
 
 static gn_status *read_array(loader *l, const char *key, gn_ndarray *out)
 {
+    if (l->counted && !strcmp(key, l->counted)) {
+        *out = l->rows;
+        l->counted = NULL;
+        return NULL;
+    }
     GN_TRY(gn_npz_known(&l->keys, l->zip, key));
     return gn_npz_array(l->zip, key, out);
 }
@@ -333,8 +340,13 @@ static gn_status *count_nodes(loader *l, const char *const *keys)
     GN_TRY(read_array(l, key, &a));
     bool number = strcmp(key, "num_nodes") == 0;
     bool good = number ? a.count == 1 && gn_ndarray_i64(&a, 0, &l->d->n_nodes) : a.rank >= 1;
-    if (good && !number) l->d->n_nodes = a.dim[0];
-    gn_ndarray_free(&a);
+    if (good && !number) {
+        l->d->n_nodes = a.dim[0];
+        l->counted = key;
+        l->rows = a;
+    } else {
+        gn_ndarray_free(&a);
+    }
     if (!good)
         GN_FAIL(GN_ERR_DATA, "%s: %s: expected %s", l->r->origin, key, number ? "one whole number" : "a row a node");
     if (l->d->n_nodes < n || l->d->n_nodes > GN_MAX_NODES)
@@ -404,6 +416,7 @@ gn_status *gn_npz_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset *
     if (!s) s = load(&l);
     if (!s) s = gn_npz_read_more(&l.keys, l.zip, l.d);
     free(l.keys.known);
+    if (l.counted) gn_ndarray_free(&l.rows);
     gn_zip_close(l.zip);
     if (!s) gn_edges_give(&l.edges, l.d);
     gn_edges_free(&l.edges);
