@@ -1,6 +1,5 @@
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 600 */
-/* sanitized: address */
 /* Schedules in the public API on a device: searched for by the first call, by the clock of the fake driver. */
 #include "shim/api_device.h"
 

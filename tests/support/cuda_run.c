@@ -13,6 +13,15 @@
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size);
 #endif
+#if GN_UNDER_TSAN
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+#define TELL_TSAN(fiber) __tsan_switch_to_fiber(fiber, 0) /* no function: it would end as another fiber than it began */
+#else
+#define TELL_TSAN(fiber) ((void)0)
+#endif
 
 enum { MAX_THREADS = 1024, MAX_ALIVE = 4096, WARP = 32, STACK = 256 * 1024, REDZONE = 1024 };
 
@@ -28,6 +37,11 @@ typedef struct fiber {
     unsigned from;
 #if GN_UNDER_ASAN
     void *fake;
+#endif
+#if GN_UNDER_TSAN
+    void *tsan;
+    jmp_buf start; /* where it begins, once it has been on its stack */
+    bool known;    /* start is */
 #endif
 } fiber;
 
@@ -49,6 +63,9 @@ typedef struct machine {
     void *fake;
     const void *bottom;
     size_t size;
+#endif
+#if GN_UNDER_TSAN
+    void *tsan;
 #endif
 } machine;
 
@@ -72,7 +89,10 @@ static void to_host(void)
 #if GN_UNDER_ASAN
     __sanitizer_start_switch_fiber(f->state == ENDED ? NULL : &f->fake, M->bottom, M->size);
 #endif
-    if (f->state == ENDED || !_setjmp(f->at)) _longjmp(M->back, 1);
+    if (f->state == ENDED || !_setjmp(f->at)) {
+        TELL_TSAN(M->tsan);
+        _longjmp(M->back, 1);
+    }
 #if GN_UNDER_ASAN
     __sanitizer_finish_switch_fiber(f->fake, NULL, NULL);
 #endif
@@ -80,6 +100,10 @@ static void to_host(void)
 
 static void begin_fiber(void)
 {
+#if GN_UNDER_TSAN /* has calls of each fiber for good: later threads begin where the first one did, wherever that one ended */
+    M->fiber[M->at].known = true;
+    (void)_setjmp(M->fiber[M->at].start);
+#endif
 #if GN_UNDER_ASAN
     __sanitizer_finish_switch_fiber(NULL, &M->bottom, &M->size);
 #endif
@@ -102,8 +126,16 @@ static void switch_to(int t)
 #if GN_UNDER_ASAN
     __sanitizer_start_switch_fiber(&M->fake, M->stacks + (size_t)t * STACK, STACK);
 #endif
-    if (f->begun) _longjmp(f->at, 1);
+    bool begun = f->begun;
     f->begun = true;
+#if GN_UNDER_TSAN
+    if (!f->tsan) f->tsan = __tsan_create_fiber(0);
+#endif
+    TELL_TSAN(f->tsan);
+    if (begun) _longjmp(f->at, 1);
+#if GN_UNDER_TSAN
+    if (f->known) _longjmp(f->start, 1);
+#endif
     setcontext(&f->context);
 }
 
@@ -341,6 +373,10 @@ static gn_status *fibers(size_t n, fiber **out, unsigned char **stacks)
         size_t room = n > MAX_THREADS ? MAX_ALIVE : MAX_THREADS;
         void *p = mmap(NULL, room * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (p == MAP_FAILED) GN_FAIL(GN_ERR_NOMEM, "no memory for stacks");
+#if GN_UNDER_TSAN
+        for (size_t k = 0; k < had; k++)
+            if (all[k].tsan) __tsan_destroy_fiber(all[k].tsan);
+#endif
         if (had) munmap(memory, had * STACK);
         free(all);
         all = calloc(room, sizeof *all);
@@ -372,6 +408,9 @@ gn_status *cuda_run(const cuda_work *w)
     GN_TRY(fibers((size_t)(alive * w->threads), &m.all, &m.all_stacks));
     m.all_shared = aligned_alloc(64, (size_t)alive * apart(w->shared_bytes));
     if (!m.all_shared) GN_FAIL(GN_ERR_NOMEM, "no shared memory");
+#if GN_UNDER_TSAN
+    m.tsan = __tsan_get_current_fiber();
+#endif
     M = &m;
     *w->shim = &m.host;
     w->together ? run_together(w) : run_blocks(w);
