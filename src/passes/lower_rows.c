@@ -313,6 +313,9 @@ void low_rows(lower *L)
         L->row = (where){.space = 0, .row = low_iconst(L, 0), .level = 0};
         row_work(L, &z);
     } else {
+        /* lanes that are rows take a worker's rows side by side */
+        if (z.lanes && L->opt->limits.shared_bytes && L->sched.chunk_rows < L->sched.row_block)
+            L->sched.chunk_rows = L->sched.row_block;
         make_partials(L, &z);
         low_size n = {.coef = 1, .sym = low_sym_of(L, r->space, 1)};
         L->launch.trip = n;

@@ -140,12 +140,25 @@ static int64_t rows_at_once(const low_options *opt, const fusion *f, const regio
     return longest >= CHAIN_MIN || (scalars >= SCALARS_MIN && !r->graph) ? rows : 1;
 }
 
+/* Rows of one partial sum where there are many groups of lanes: a group takes them one after another, waiting for memory several
+ * times in each, and then a lane the partial sums, of which many are on their way at once, so that a row takes as long as some 32
+ * of those.  What both take together is least at the root of that part of the rows. */
+static int64_t short_chunk(int64_t rows)
+{
+    enum { USUAL = 64, LEAST = 8, MOST = 512, SUMS_A_ROW = 32 };
+    int64_t n = LEAST;
+    if (rows <= 0) return USUAL;
+    while (n < MOST && 4 * n * n <= rows / SUMS_A_ROW) n *= 2;
+    return n;
+}
+
 /* Where a machine keeps many groups of lanes under way, those that wait give way to others: rows need not be taken together,
- * and blocks of rows are small, so that there are many of them. */
-static void lanes_are_many(low_schedule *s)
+ * and blocks and chunks of rows are small, so that there are many of them. */
+static void lanes_are_many(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
 {
     s->rows_at_once = 1;
     s->row_block = 256;
+    if (r->kind == RG_ROWS && r->space) s->chunk_rows = s->block_rows = short_chunk(low_rows_hint(opt, p, r->space));
 }
 
 low_schedule low_schedule_default(const low_options *opt, const fusion *f, const region *r)
@@ -153,7 +166,7 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
     const gir_program *p = f->p;
     const gn_limits *limits = &opt->limits;
     low_schedule s = {.row_block = 4096, .tile_max = 512, .tile_rows = 1, .tile_cols = 1, .terms = 1, .edge_cost = 8};
-    /* 512 on every machine there is: results depend on it */
+    /* 512 on every processor there is: results depend on it */
     s.chunk_rows = limits->l1_bytes >= 4096 ? 512 : limits->l1_bytes > 8 ? limits->l1_bytes / 8 : 1;
     s.block_rows = s.chunk_rows;
     s.rows_at_once = rows_at_once(opt, f, r);
@@ -162,7 +175,7 @@ low_schedule low_schedule_default(const low_options *opt, const fusion *f, const
     s.edge_sums = edges < 12 ? 1 : edges < 24 ? 2 : 4;
     s.ahead = r->kind == RG_ROWS ? edges_ahead(opt, f, r) : 0;
     low_schedule_parts(opt, f, r, &s);
-    if (limits->shared_bytes) lanes_are_many(&s);
+    if (limits->shared_bytes) lanes_are_many(opt, p, r, &s);
     if (r->kind == RG_GEMM || r->kind == RG_INNER) low_schedule_dense(opt, p, r, &s);
     return s;
 }

@@ -41,6 +41,9 @@ gn_shim_host *gn_shim; /* set by whoever loads this */
 #define GN_UNROLL
 #define GN_UNROLL2
 #define GN_UNROLL4
+#define GN_UNROLL8
+#define GN_EDGES2
+#define GN_EDGES4
 #define GN_ROLL
 #define GN_PAIRED(p) ((uintptr_t)(p) % 4 ? gn_shim->fail("two terms at an address that is not aligned") : (void)0)
 #define GN_ALIGNED(p, bytes)                                                                                           \

@@ -350,6 +350,45 @@ START_TEST(small_tiles)
 }
 END_TEST
 
+/* Many short chunks where there are many lanes, by how many rows are expected; whose lanes are rows, as many as a worker has. */
+START_TEST(chunks_of_lanes)
+{
+    static const int64_t rows[][2] = {{0, 64},         {1, 8},       {2708, 8},      {32 * 256 - 1, 8},
+                                      {32 * 256, 16},  {169343, 64}, {2449029, 256}, {32 * 262144 - 1, 256},
+                                      {INT32_MAX, 512}};
+    gn_limits gpu = gn_cuda_limits();
+    const char *text = "program @p {\n  space node node ?\n  space edge edge ?\n"
+                       "  %1 = graph \"g\" : graph<node -> node, edge>\n  %2 = input \"x\" : node f32[24]\n  %3 = "
+                       "input \"y\" : node f32[]\n"
+                       "  %4 = tanh %2\n  %5 = space_reduce %4\n  %6 = tanh %3\n  %7 = space_reduce %6\n"
+                       "  output \"wide\" %5\n  output \"narrow\" %7\n}\n";
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        low_hint hint = {.name = "g", .n_src = rows[k][0], .n_dst = rows[k][0], .n_edge = 1};
+        gn_compile_options o = {.index = GN_I32,
+                                .limits = &gpu,
+                                .hints = &hint,
+                                .n_hints = rows[k][0] > 0,
+                                .pass = {.limit = -1, .verify = true}};
+        gn_compiled *c;
+        expect_ok(gn_compile(&arena, read_program(text), &o, NULL, &c));
+        int64_t found[2] = {0, 0};
+        for (uint32_t l = 0; l < c->low->launches.n; l++) {
+            const low_launch *x = &c->low->launches.p[l];
+            if (x->kernel && strstr(x->kernel->name, "rows_")) found[found[0] > 0] = x->step;
+        }
+        int64_t narrow = rows[k][1] > 256 ? rows[k][1] : 256;
+        ck_assert_msg((found[0] == rows[k][1] && found[1] == narrow) || (found[1] == rows[k][1] && found[0] == narrow),
+                      "%lld rows: chunks of %lld and %lld", (long long)rows[k][0], (long long)found[0],
+                      (long long)found[1]);
+        o.limits = NULL; /* a processor's */
+        expect_ok(gn_compile(&arena, read_program(text), &o, NULL, &c));
+        for (uint32_t l = 0; l < c->low->launches.n; l++)
+            if (c->low->launches.p[l].kernel && strstr(c->low->launches.p[l].kernel->name, "rows_"))
+                ck_assert_int_eq(c->low->launches.p[l].step, 512);
+    }
+}
+END_TEST
+
 /* Products of fragments where less precision is asked for; where they are not made the schedule says why. */
 START_TEST(fragments)
 {
@@ -452,6 +491,7 @@ int main(void)
     tcase_add_test(t, terms_side_by_side);
     tcase_add_test(t, fragments);
     tcase_add_test(t, small_tiles);
+    tcase_add_test(t, chunks_of_lanes);
     tcase_add_test(t, later_choices_win_and_others_are_passed_over);
     tcase_add_test(t, keys_are_of_work);
     return RUN_CASES("tuning", t);

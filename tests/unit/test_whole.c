@@ -21,7 +21,7 @@ START_TEST(chosen)
     gn_compiled *c = session->build.step.code;
     ck_assert_msg(c->whole != NULL, "%s", c->whole_why); /* by the build */
     ck_assert_ptr_null(session->build.eval.prepare_code->whole_why);
-    ck_assert(says(c, usual, "in one kernel: 29 launches, 16 meetings, about 37 us a run saved by it and "));
+    ck_assert(says(c, usual, "in one kernel: 29 launches, 15 meetings, about 38 us a run saved by it and "));
     ck_assert_int_eq(c->whole->n, c->artifact->n_launches);
     ck_assert_int_le(c->whole->n_buffers, c->artifact->n_slots);
     for (int k = 0; k < c->whole->n; k++) {

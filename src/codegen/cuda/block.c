@@ -179,6 +179,43 @@ static void copy_loop(cu *c, kir_id i, kir_id store)
     close_brace(c);
 }
 
+/* What a round of a loop outside of spread ones takes. */
+typedef struct round_cost {
+    int64_t all, gathered; /* elements that lanes load for themselves; of which in spread loops */
+    int instructions;
+    bool sums, more; /* more: stores, conditions, loops that are not spread */
+} round_cost;
+
+static void count_round(const cu *c, kir_id first, int64_t each, round_cost *r)
+{
+    for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
+        const kir_inst *in = kir_at(c->k, i);
+        bool spread = cu_is_spread(c, i);
+        int64_t trips = spread ? cu_trips(c->k, in) : 1;
+        r->instructions++;
+        r->sums = r->sums || in->op == KIR_TACC || in->op == KIR_TFMA;
+        r->more = r->more || in->op == KIR_STORE || (in->body && !(spread && trips >= 0));
+        if (in->op == KIR_LOAD) r->all += each;
+        if (in->op == KIR_LOAD && c->loop_of[i]) r->gathered += each;
+        count_round(c, in->body, trips > c->width ? (trips + c->width - 1) / c->width : 1, r);
+    }
+}
+
+/* Sums over rows that edges gather, or a lane's over partial sums: loads of several rounds need not wait for each other, and are
+ * added in order.  A multiprocessor of an H200 has to have some 40 KB on their way, which one row a warp is not. */
+static const char *rounds_of_sum(const cu *c, const kir_inst *loop)
+{
+    enum { FEW = 4, SOME = 12, SHORT = 40 };
+    round_cost r = {0};
+    count_round(c, loop->body, 1, &r);
+    const kir_inst *lo = kir_at(c->k, loop->a);
+    bool partial = c->width == 1 && r.all == 1 && lo->op == KIR_CONST;
+    if (!r.sums || r.more || loop->imm != 1 || r.instructions > SHORT || r.gathered > SOME) return "GN_ROLL";
+    if (partial) return "GN_UNROLL8";
+    if (c->width == 1 ? r.all < 2 : !r.gathered || r.all == r.gathered) return "GN_ROLL"; /* nothing says which row */
+    return r.gathered > FEW ? "GN_EDGES2" : "GN_EDGES4";
+}
+
 /* What lanes do serially for themselves is unrolled a little: the loads of several rounds are under way at once.  Where a
  * round has work enough to wait for the next one's loads, two of them are, in fewer registers. */
 static void serial_loop(cu *c, kir_id i)
@@ -193,6 +230,7 @@ static void serial_loop(cu *c, kir_id i)
     }
     bool some = !unroll && c->block && c->spread && trips > 4 && trips % 4 == 0 && !has_branch(c, in->body);
     const char *rounds = !some ? "GN_ROLL" : products(c, in->body) >= ENOUGH ? "GN_UNROLL2" : "GN_UNROLL4";
+    if (trips < 0 && !c->block && !c->spread) rounds = rounds_of_sum(c, in);
     if (trips != 1) cu_line(c, "%s", unroll ? "GN_UNROLL" : rounds);
     const char *t = cu_type(c, i);
     open_brace(c, gn_arena_printf(c->arena, "for (%s i%u = %s; i%u < %s; i%u += %s)", t, i, cu_ref(c, in->a, 0), i,

@@ -7,7 +7,15 @@
 #define GN_UNROLL _Pragma("unroll")
 #define GN_UNROLL2 _Pragma("unroll 2")
 #define GN_UNROLL4 _Pragma("unroll 4")
+#define GN_UNROLL8 _Pragma("unroll 8")
 #define GN_ROLL _Pragma("unroll 1")
+#ifdef GN_QUICK
+#define GN_EDGES2 GN_ROLL
+#define GN_EDGES4 GN_ROLL
+#else
+#define GN_EDGES2 _Pragma("unroll 2")
+#define GN_EDGES4 _Pragma("unroll 4")
+#endif
 #define GN_ALIGNED(p, bytes) ((void)0)
 #define GN_PAIRED(p) ((void)0)
 
