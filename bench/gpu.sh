@@ -15,7 +15,7 @@
 #   bench/gpu.sh two [DIR]        there: aggregate, and race in the time that is left
 #
 # $OUT (default DIR/results) gets PART.txt, a line a step as it ends, and PART.tgz, what the steps said; both are there from the first
-# step on; the race is in race/.  PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device (default: cuda:0), LIMIT seconds
+# step on; the race is in race/, and in PART.tgz, too.  PYTHON is a Python with torch and torch_geometric (default: python3), DEVICE a device (default: cuda:0), LIMIT seconds
 # (default: 560), JOBS how many suites run side by side (default: half of the processors), PRECISION what race asks of gnnc and
 # PyTorch alike: highest (the default), high (TF32) or medium (BF16 for gnnc, which PyTorch has as TF32).
 set -u
@@ -62,7 +62,11 @@ begin() {
     export VIRTUAL_ENV
 }
 
-pack() { tar -C "$logs" --exclude=.cache -czf "$out/$what.tgz.new" . && mv "$out/$what.tgz.new" "$out/$what.tgz"; }
+# With what has been raced, since who fetches results may fetch a few files only.
+pack() {
+    cp -r "$out"/race*/ "$logs/" 2> /dev/null
+    tar -C "$logs" --exclude=.cache -czf "$out/$what.tgz.new" . && mv "$out/$what.tgz.new" "$out/$what.tgz"
+}
 
 say() { echo "$*" | tee -a "$out/$what.txt"; }
 

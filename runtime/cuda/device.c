@@ -21,6 +21,7 @@ typedef struct stage {
 struct gn_cuda_device {
     const gn_cuda_driver *driver;
     gn_cuda_info info;
+    int handle; /* the driver's, which need not be the ordinal */
     void *context, *stream;
     void *mark[2];
     stage stage[STAGES];
@@ -146,7 +147,8 @@ gn_status *gn_cuda_device_open(const gn_cuda_driver *driver, int ordinal, gn_cud
     gn_cuda_device *d = block;
     d->driver = driver;
     d->info = info;
-    gn_status *s = check(d, driver->cuDevicePrimaryCtxRetain(&d->context, ordinal), "opening the device");
+    gn_status *s = check(d, driver->cuDeviceGet(&d->handle, ordinal), "finding the device");
+    if (!s) s = check(d, driver->cuDevicePrimaryCtxRetain(&d->context, d->handle), "opening the device");
     if (s) d->context = NULL;
     if (!s) s = open_stream(d);
     if (s) {
@@ -172,7 +174,7 @@ void gn_cuda_device_close(gn_cuda_device *d)
         if (d->stream) (void)c->cuStreamDestroy_v2(d->stream);
         (void)c->cuCtxPopCurrent_v2(&context);
     }
-    if (d->context) (void)c->cuDevicePrimaryCtxRelease_v2(d->info.ordinal);
+    if (d->context) (void)c->cuDevicePrimaryCtxRelease_v2(d->handle);
     gn_block_free(d->node);
     gn_block_free(d);
 }
@@ -537,14 +539,11 @@ gn_status *gn_cuda_graph_set_copy(gn_cuda_graph *g, int64_t node, gn_device_ptr 
     size_t n = (size_t)bytes;
     gn_cuda_device *d = g->device;
     GN_TRY(enter(d));
+    /* one row, of which no pitch is said: the largest that a device takes is 2 GB, which a copy may pass */
     gn_cuda_copy_params p = {.from_type = GN_CUDA_MEMORY_DEVICE,
                              .from = from,
-                             .from_pitch = n,
-                             .from_height = 1,
                              .to_type = GN_CUDA_MEMORY_DEVICE,
                              .to = to,
-                             .to_pitch = n,
-                             .to_height = 1,
                              .width = n,
                              .height = 1,
                              .depth = 1};

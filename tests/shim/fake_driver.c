@@ -50,14 +50,23 @@ API(cuDeviceGetCount, int *n)
 API(cuDeviceGet, int *device, int ordinal)
 {
     ENTER();
-    *device = ordinal;
+    *device = HANDLE + ordinal;
     return ordinal >= 0 && ordinal < fake.devices ? OK : INVALID_DEVICE;
+}
+
+/* A handle is what cuDeviceGet said, which is not the ordinal here. */
+static bool is_device(int device)
+{
+    if (device >= HANDLE && device < HANDLE + fake.devices) return true;
+    fake_note("a device that is none");
+    return false;
 }
 
 API(cuDeviceGetName, char *name, int n, int device)
 {
     ENTER();
-    (void)snprintf(name, (size_t)n, "Fake GPU %d", device);
+    if (!is_device(device)) return INVALID_DEVICE;
+    (void)snprintf(name, (size_t)n, "Fake GPU %d", device - HANDLE);
     return OK;
 }
 
@@ -65,8 +74,8 @@ API(cuDeviceGetAttribute, int *value, int attribute, int device)
 {
     const char *asked = getenv("FAKE_CUDA_ARCH"); /* for programs that are run */
     int arch = asked ? atoi(asked) : 90;
-    (void)device;
     ENTER();
+    if (!is_device(device)) return INVALID_DEVICE;
     *value = attribute == 75   ? arch / 10
              : attribute == 76 ? arch % 10
              : attribute == 95 ? fake.cooperative
@@ -76,16 +85,16 @@ API(cuDeviceGetAttribute, int *value, int attribute, int device)
 
 API(cuDeviceTotalMem_v2, size_t *bytes, int device)
 {
-    (void)device;
     ENTER();
+    if (!is_device(device)) return INVALID_DEVICE;
     *bytes = fake.total;
     return OK;
 }
 
 API(cuDevicePrimaryCtxRetain, void **context, int device)
 {
-    (void)device;
     ENTER();
+    if (!is_device(device)) return INVALID_DEVICE;
     fake.contexts++;
     *context = &fake.contexts;
     return OK;
@@ -93,7 +102,7 @@ API(cuDevicePrimaryCtxRetain, void **context, int device)
 
 API(cuDevicePrimaryCtxRelease_v2, int device)
 {
-    (void)device;
+    (void)is_device(device);
     if (--fake.contexts < 0) fake_note("a context released too often");
     return fake_ended(__func__);
 }

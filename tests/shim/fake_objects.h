@@ -25,6 +25,7 @@ enum {
     GRAPH_UPDATE_FAILURE = 910,
 };
 
+enum { HANDLE = 16 };         /* of the first device */
 enum { MULTIPROCESSORS = 4 }; /* each holds one block of up to 1024 threads */
 
 typedef enum fake_kind { MEMORY, PINNED, STREAM, EVENT, MODULE, FUNCTION, GRAPH, EXEC } fake_kind;

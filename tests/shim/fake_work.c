@@ -318,6 +318,13 @@ API(cuGraphExecKernelNodeSetParams_v2, void *exec, void *node, const gn_cuda_ker
     return OK;
 }
 
+/* "If specified" (cuMemcpy3D): none, or a row's bytes and at most CU_DEVICE_ATTRIBUTE_MAX_PITCH, lowered as tests have little memory. */
+static bool may_be_pitch(size_t pitch, size_t width)
+{
+    enum { MAX_PITCH = 64 };
+    return !pitch || (pitch >= width && pitch <= MAX_PITCH);
+}
+
 API(cuGraphExecMemcpyNodeSetParams, void *exec, void *node, const gn_cuda_copy_params *p, void *context)
 {
     void *to = (void *)(uintptr_t)p->to;
@@ -327,9 +334,9 @@ API(cuGraphExecMemcpyNodeSetParams, void *exec, void *node, const gn_cuda_copy_p
     NOT_WHILE_RECORDING();
     fake_node *w = node_of(exec, node, COPY);
     if (!w || context != &fake.contexts) return INVALID_VALUE;
-    if (!p->width || p->height != 1 || p->depth != 1 || p->from_pitch < p->width || p->to_pitch < p->width ||
-        p->from_x || p->from_y || p->from_z || p->to_x || p->to_y || p->to_z || p->from_type != GN_CUDA_MEMORY_DEVICE ||
-        p->to_type != GN_CUDA_MEMORY_DEVICE || p->reserved0 || p->reserved1)
+    if (!p->width || p->height != 1 || p->depth != 1 || !may_be_pitch(p->from_pitch, p->width) ||
+        !may_be_pitch(p->to_pitch, p->width) || p->from_x || p->from_y || p->from_z || p->to_x || p->to_y || p->to_z ||
+        p->from_type != GN_CUDA_MEMORY_DEVICE || p->to_type != GN_CUDA_MEMORY_DEVICE || p->reserved0 || p->reserved1)
         return INVALID_VALUE;
     if (!fake_lies_within(to, p->width) || !fake_lies_within(from, p->width)) {
         fake_note("a copy outside of what is allocated");
