@@ -5,18 +5,30 @@
  * travel along the edges.  It also brings a product to sparse features, where it costs their non-zeros only (sparsify).
  * Anything linear in rows is looked through: sums over edges, scaling by a number a row, sums of two such values.
  * What is added to a sum may be a multiple of what is summed (GINConv's (1 + e) x): then it is of one product with it.
+ * Several products may be moved through one aggregate, if all that reads it is moved, and together they have fewer columns:
+ * polynomials of A (ChebNet, TAG, MixHop), whose powers of A X each meet a matrix and the next power.
  * Declines where the aggregate is used elsewhere too, where the product would be done once an edge, and where the
  * aggregate, or a sum over edges in it, is the same in every run and so is computed once only (aggregate_first); of sparse
  * features, where that pays (dense_once). */
 #include "passes/passes.h"
 
-enum { MAX_DEPTH = 32 };
+#include <string.h>
+
+enum { MAX_DEPTH = 32, MOST = 14 };
+
+/* The products that a value is read for, through what is linear in it, and by nobody else. */
+typedef struct readers {
+    gir_id product[MOST]; /* ascending */
+    uint8_t n;
+    bool others; /* something else reads it, or more products */
+} readers;
 
 typedef struct mover {
     const gir_program *from;
     gir_program *to;
     gir_id *map;
     uint32_t *uses;
+    readers *readers; /* by value */
     bool *fixed;
     bool *sparse; /* by value: what it is computed from by rows is sparse, or was in front of sums */
     gn_dense_once *once;
@@ -64,6 +76,15 @@ static bool computed_once(const mover *z, gir_id v)
     return gn_is_dense_once(z->once, v, gir_type_of(p, v)->dim[0]);
 }
 
+/* Is nothing left of v once products are moved through it, which have fewer columns than it in all? */
+static bool goes(const mover *z, gir_id v)
+{
+    const readers *of = &z->readers[v];
+    int64_t columns = 0, most = gir_type_of(z->from, v)->dim[0];
+    for (int k = 0; k < of->n && columns < most; k++) columns += gir_type_of(z->from, of->product[k])->dim[0];
+    return !of->others && of->n > 0 && columns < most;
+}
+
 static bool movable(mover *z, gir_id v, bool *sums, int depth);
 
 static bool look(mover *z, gir_id v, bool *sums, int depth)
@@ -72,7 +93,7 @@ static bool look(mover *z, gir_id v, bool *sums, int depth)
     const gir_node *n = gir_at(p, v);
     bool on_edges = n->type.space && p->spaces.p[n->type.space].kind == GIR_EDGE;
     if (depth > MAX_DEPTH || n->type.rank != 1) return false;
-    bool sole = depth == 0 || z->uses[v] == 1;
+    bool sole = depth == 0 || goes(z, v);
     switch ((gir_op)n->op) {
     case GIR_SCATTER:
         if (n->attr.i[1] != GIR_SUM || !sole || computed_once(z, v)) return !on_edges;
@@ -80,6 +101,7 @@ static bool look(mover *z, gir_id v, bool *sums, int depth)
         *sums = true;
         return true;
     case GIR_GATHER: return movable(z, gir_in(p, v, 1), sums, depth + 1) || true;
+    case GIR_NEG: return movable(z, gir_in(p, v, 0), sums, depth + 1);
     case GIR_MUL:
         if (is_scaling(p, gir_in(p, v, 0))) return movable(z, gir_in(p, v, 1), sums, depth + 1);
         if (is_scaling(p, gir_in(p, v, 1))) return movable(z, gir_in(p, v, 0), sums, depth + 1);
@@ -126,7 +148,7 @@ static gir_id move_down(mover *z, gir_id v, gir_id w, int64_t n, int depth)
 {
     const gir_program *p = z->from;
     const gir_node *node = gir_at(p, v);
-    bool sums = false, sole = depth == 0 || z->uses[v] == 1;
+    bool sums = false, sole = depth == 0 || goes(z, v);
     gir_id a = node->n_in > 0 ? gir_in(p, v, 0) : 0, b = node->n_in > 1 ? gir_in(p, v, 1) : 0;
     bool on_edges = node->type.space && p->spaces.p[node->type.space].kind == GIR_EDGE;
     bool here = !on_edges && !(movable(z, v, &sums, depth) && sums);
@@ -136,6 +158,7 @@ static gir_id move_down(mover *z, gir_id v, gir_id w, int64_t n, int depth)
         if (node->attr.i[1] != GIR_SUM || !sole) break;
         return gir_scatter(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0], GIR_SUM);
     case GIR_GATHER: return gir_gather(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0]);
+    case GIR_NEG: return gir_op1(z->to, GIR_NEG, moved(z, a, w, n, depth + 1));
     case GIR_MUL:
         if (is_scaling(p, a)) return gir_op2(z->to, GIR_MUL, rescaled(z, a, n), moved(z, b, w, n, depth + 1));
         if (is_scaling(p, b)) return gir_op2(z->to, GIR_MUL, moved(z, a, w, n, depth + 1), rescaled(z, b, n));
@@ -171,18 +194,71 @@ static bool *find_sparse(gn_arena *a, const gir_program *p, const gn_pass_option
     return is;
 }
 
-static gir_id move_product(mover *z, gir_id v)
+/* Is v a product that may be moved: of rows, with fewer columns than they have? */
+static bool narrows(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op != GIR_MATMUL || n->attr.i[0] || n->attr.i[1]) return false;
+    const gir_type *t = gir_type_of(p, gir_in(p, v, 0));
+    return t->space && t->rank == 1 && n->type.dim[0] < t->dim[0];
+}
+
+/* Which operands of v a product is moved on to, as bits. */
+static unsigned linear_in(const mover *z, gir_id v)
 {
     const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
+    if (n->type.rank != 1) return 0;
+    switch ((gir_op)n->op) {
+    case GIR_SCATTER: return n->attr.i[1] == GIR_SUM && !computed_once(z, v) ? 2 : 0;
+    case GIR_GATHER: return 2;
+    case GIR_NEG: return 1;
+    case GIR_MUL: return is_scaling(p, gir_in(p, v, 0)) ? 2 : is_scaling(p, gir_in(p, v, 1)) ? 1 : 0;
+    case GIR_DIV: return is_scaling(p, gir_in(p, v, 1)) ? 1 : 0;
+    case GIR_ADD:
+    case GIR_SUB: return 3;
+    default: return 0;
+    }
+}
+
+static void read_for(readers *of, gir_id product)
+{
+    int at = 0;
+    while (at < of->n && of->product[at] < product) at++;
+    if (at < of->n && of->product[at] == product) return;
+    of->others = of->others || of->n == MOST;
+    if (of->others) return;
+    memmove(of->product + at + 1, of->product + at, (size_t)(of->n++ - at) * sizeof *of->product);
+    of->product[at] = product;
+}
+
+/* What each value is read for, users first. */
+static void find_readers(gn_arena *a, mover *z)
+{
+    const gir_program *p = z->from;
+    readers *all = z->readers = GN_NEW_N(a, readers, p->nodes.n);
+    for (uint32_t k = 0; k < p->outputs.n; k++) all[p->outputs.p[k].value].others = true;
+    for (gir_id v = p->nodes.n - 1; v > 0; v--) {
+        bool product = narrows(p, v);
+        unsigned on = product ? 1 : goes(z, v) ? linear_in(z, v) : 0;
+        for (int k = 0; k < gir_at(p, v)->n_in; k++) {
+            readers *of = &all[gir_in(p, v, k)];
+            of->others = of->others || !(on >> k & 1);
+            if (product) read_for(of, v);
+            for (int r = 0; r < all[v].n && !product; r++) read_for(of, all[v].product[r]);
+        }
+    }
+}
+
+static gir_id move_product(mover *z, gir_id v)
+{
+    const gir_program *p = z->from;
     gir_id a = gir_in(p, v, 0), w = gir_in(p, v, 1);
-    const gir_type *ta = gir_type_of(p, a);
     bool sums = false;
-    if (n->attr.i[0] || n->attr.i[1] || !ta->space || ta->rank != 1 || n->type.dim[0] >= ta->dim[0]) return 0;
-    if (computed_once(z, a)) return 0;
+    if (!narrows(p, v) || computed_once(z, a)) return 0;
     z->product++;
-    if (z->uses[a] != 1 || !movable(z, a, &sums, 0) || !sums) return 0;
-    return moved(z, a, z->map[w], n->type.dim[0], 0);
+    if (!goes(z, a) || !movable(z, a, &sums, 0) || !sums) return 0;
+    return moved(z, a, z->map[w], gir_type_of(p, v)->dim[0], 0);
 }
 
 gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
@@ -197,6 +273,7 @@ gn_status *gn_run_reassociate(gn_arena *a, const gir_program *in, const gn_pass_
                .there = GN_NEW_N(a, gir_id, in->nodes.n),
                .map = GN_NEW_N(a, gir_id, in->nodes.n),
                .uses = gir_count_uses(a, in)};
+    find_readers(a, &z);
     gir_clone_frame(z.to, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {
         z.to->loc = gir_at(in, v)->loc;

@@ -239,6 +239,14 @@ static const char *const rules[][2] = {
     {"of a sum that is read twice", "%29 = mul %18, %20\n %30 = matmul %29, %9\n %31 = reduce %18 {axes = 1}\n"
                                     " %32 = reshape %31 : node f32[1]\n %33 = broadcast %32 : node f32[3]\n"
                                     " %34 = add %30, %33\n"},
+    {"of two powers, one of which is read for both",
+     "%21 = gather %1, %18 {end = 0}\n %22 = scatter %1, %21 {end = 1}\n %23 = neg %22\n %24 = sub %23, %4\n"
+     " %25 = slice %9 {axis = 1, start = 1} : f32[6, 2]\n %26 = matmul %18, %25\n %27 = matmul %24, %25\n"
+     " %28 = add %26, %27\n"},
+    {"of two powers, one of which is an output",
+     "%21 = gather %1, %18 {end = 0}\n %22 = scatter %1, %21 {end = 1}\n"
+     " %25 = slice %9 {axis = 1, start = 1} : f32[6, 2]\n %26 = matmul %18, %25\n %27 = matmul %22, %25\n"
+     " %28 = add %26, %27\n output \"p\" %18\n"},
     {"of a wide product", "%21 = matmul %4, %10\n %22 = gather %1, %21 {end = 0}\n"
                           " %29 = scatter %1, %22 {end = 1}\n" PRODUCT},
     /* aggregate_first */
