@@ -5,8 +5,8 @@ from typing import Callable
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch_geometric.nn import (APPNP, BatchNorm, GATConv, GATv2Conv, GCNConv, GINConv, GraphConv, LayerNorm, SAGEConv,
-                                SGConv)
+from torch_geometric.nn import (APPNP, BatchNorm, ChebConv, GATConv, GATv2Conv, GCNConv, GINConv, GraphConv, LayerNorm,
+                                ResGatedGraphConv, SAGEConv, SGConv, TAGConv, TransformerConv)
 
 FEATURES = 6
 EDGE_FEATURES = 3
@@ -73,6 +73,26 @@ LAYERS = [
     Layer("appnp", "APPNP", {"K": 3, "alpha": 0.1}, lambda: APPNP(3, 0.1), ALL),
     Layer("appnp_weight", "APPNP", {"K": 3, "alpha": 0.1}, lambda: APPNP(3, 0.1), ("random", "symmetric"),
           edges="edge_weight"),
+    Layer("cheb", "ChebConv", {"out": 5, "K": 3}, lambda: ChebConv(FEATURES, 5, K=3)),
+    Layer("cheb_narrow", "ChebConv", {"out": 1, "K": 4, "bias": False}, lambda: ChebConv(FEATURES, 1, K=4, bias=False),
+          ("random", "symmetric")),
+    Layer("cheb_weight", "ChebConv", {"out": 5, "K": 2}, lambda: ChebConv(FEATURES, 5, K=2), ("random", "symmetric"),
+          edges="edge_weight"),
+    Layer("tag", "TAGConv", {"out": 5}, lambda: TAGConv(FEATURES, 5)),
+    Layer("tag_narrow", "TAGConv", {"out": 1, "K": 2, "normalize": False},
+          lambda: TAGConv(FEATURES, 1, K=2, normalize=False), ("random", "symmetric")),
+    Layer("tag_weight", "TAGConv", {"out": 1, "K": 3}, lambda: TAGConv(FEATURES, 1), ("random", "symmetric"),
+          edges="edge_weight"),
+    Layer("transformer", "TransformerConv", {"out": 4}, gat(TransformerConv)),
+    Layer("transformer_h3", "TransformerConv", {"out": 4, "heads": 3, "beta": True},
+          gat(TransformerConv, heads=3, beta=True), ("random", "symmetric")),
+    Layer("transformer_h3_mean", "TransformerConv", {"out": 4, "heads": 3, "concat": False, "root": False},
+          gat(TransformerConv, heads=3, concat=False, root_weight=False), ("random", "symmetric")),
+    Layer("transformer_h3_edge", "TransformerConv", {"out": 4, "heads": 3, "bias": False},
+          gat(TransformerConv, heads=3, bias=False, edge_dim=EDGE_FEATURES), ("random", "empty"), edges="edge_attr"),
+    Layer("resgated", "ResGatedGraphConv", {"out": 5}, lambda: ResGatedGraphConv(FEATURES, 5)),
+    Layer("resgated_bare", "ResGatedGraphConv", {"out": 5, "root": False, "bias": False},
+          lambda: ResGatedGraphConv(FEATURES, 5, root_weight=False, bias=False), ("random",)),
     Layer("layernorm_node", "LayerNorm", {"mode": "node"}, lambda: LayerNorm(FEATURES, mode="node"), SMALL),
     Layer("layernorm_graph", "LayerNorm", {"mode": "graph"}, lambda: LayerNorm(FEATURES), SMALL),
     Layer("batchnorm_train", "BatchNorm", {}, lambda: BatchNorm(FEATURES), ("random", "empty")),
