@@ -102,7 +102,7 @@ API(cuDevicePrimaryCtxRetain, void **context, int device)
 
 API(cuDevicePrimaryCtxRelease_v2, int device)
 {
-    (void)is_device(device);
+    if (device < HANDLE) fake_note("a device that is none"); /* tests take devices away that are open */
     if (--fake.contexts < 0) fake_note("a context released too often");
     return fake_ended(__func__);
 }
