@@ -57,7 +57,7 @@ value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args,
             for (k = 0; k < formals && strcmp(names[k], args[i].name) != 0; k++) continue;
             if (k == formals)
                 return el_error(E, args[i].span, "`%s` takes no `%s`%s", b->name, args[i].name,
-                                gn_diag_suggest(E->arena, args[i].name, names, (size_t)formals));
+                                gn_diag_taken(E->arena, args[i].name, names, (size_t)formals));
             k += first;
         } else if (at++ >= (any ? first : formals))
             return el_error(E, args[i].span, "too many arguments: `%s` takes %d%s", b->name, any ? first : formals,

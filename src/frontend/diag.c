@@ -88,6 +88,15 @@ const char *gn_diag_suggest(gn_arena *a, const char *name, const char *const *ca
     return near ? gn_arena_printf(a, "; did you mean `%s`?", near) : "";
 }
 
+const char *gn_diag_taken(gn_arena *a, const char *name, const char *const *taken, size_t n)
+{
+    const char *near = gn_diag_suggest(a, name, taken, n);
+    gn_buf all = {.arena = a};
+    if (*near || !n) return near;
+    for (size_t k = 0; k < n; k++) gn_buf_printf(&all, "%s`%s`", k ? ", " : "; it takes ", taken[k]);
+    return all.p;
+}
+
 void gn_diags_init(gn_diags *d, gn_arena *a)
 {
     memset(d, 0, sizeof *d);

@@ -55,4 +55,7 @@ const char *gn_diag_clean(gn_arena *a, const char *s, size_t n);
 /* "; did you mean `x`?" or "". */
 const char *gn_diag_suggest(gn_arena *a, const char *name, const char *const *candidates, size_t n);
 
+/* The same, or "; it takes `a`, `b`" where none is near; "" where nothing is taken. */
+const char *gn_diag_taken(gn_arena *a, const char *name, const char *const *taken, size_t n);
+
 #endif

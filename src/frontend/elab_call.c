@@ -79,7 +79,7 @@ static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n,
                 GN_VEC(const char *) names = {0};
                 for (uint32_t j = 0; j < fs->n; j++) GN_PUSH(E->arena, names, fs->p[j].name.text);
                 el_error(E, args[i].span, "`%s` takes no `%s`%s", d->name.text, args[i].name,
-                         gn_diag_suggest(E->arena, args[i].name, names.p, names.n));
+                         gn_diag_taken(E->arena, args[i].name, names.p, names.n));
                 ok = false;
                 continue;
             }

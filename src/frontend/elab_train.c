@@ -158,10 +158,8 @@ static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n
             set_knob(E, &knobs[k], arg);
             continue;
         }
-        const char *near = gn_diag_suggest(E->arena, arg->name, names, n);
-        gn_buf all = {.arena = E->arena};
-        for (size_t j = 0; j < n; j++) gn_buf_printf(&all, "%s`%s`", j ? ", " : "; it takes ", names[j]);
-        el_error(E, arg->value->span, "`%s` takes no `%s`%s", call->a->name, arg->name, *near ? near : all.p);
+        el_error(E, arg->value->span, "`%s` takes no `%s`%s", call->a->name, arg->name,
+                 gn_diag_taken(E->arena, arg->name, names, n));
     }
 }
 

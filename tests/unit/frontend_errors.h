@@ -814,6 +814,17 @@ static const struct error_case meaning[] = {
      "m.gnn:2:21: error: `sum` takes no `axes`; did you mean `axis`?\n"
          "    2 |   y = sum(x, axes = 0)\n"
          "      |                     ^"},
+    {"no_such_argument_at_all",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = softmax(x, dim = 1)\n"
+         "  return exp(x, over = node)\n"
+         "}\n",
+     "m.gnn:2:24: error: `softmax` takes no `dim`; it takes `x`, `axis`, `over`\n"
+         "    2 |   y = softmax(x, dim = 1)\n"
+         "      |                        ^\n"
+         "m.gnn:3:24: error: `exp` takes no `over`; it takes `x`\n"
+         "    3 |   return exp(x, over = node)\n"
+         "      |                        ^~~~"},
     {"given_twice",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  y = leaky_relu(x, x = x)\n"
