@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Continuous integration takes a warning for an error in everything that it builds.
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
-.PHONY: mutate test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: mutate same-code test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -70,6 +70,12 @@ fuzz: setup-check
 	    seeds=tests/fuzz/corpus/$$name; [ -d $$seeds ] || seeds=; \
 	    $$f -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build-fuzz/ build-fuzz/corpus/$$name $$seeds || exit 1; \
 	done
+
+# Does gnnc print the same, whichever compiler it comes from?  Of what `make test` and `make asan` built; makes neither anew.
+same-code: SAME = build/gnnc build-asan/gnnc
+same-code:
+	@for f in $(SAME); do [ -x $$f ] || { echo "$$f: not there; \`make test asan\` first" >&2; exit 1; }; done
+	python3 tests/same_code.py $(SAME)
 
 # Warnings are errors.
 strict-gcc strict-clang: strict-%: setup-check

@@ -54,6 +54,8 @@ static gir_id quotient(gir_vjp *g, gir_id a, gir_id b) { return gir_op2(g->p, GI
 static gir_id neg(gir_vjp *g, gir_id a) { return gir_op1(g->p, GIR_NEG, a); }
 static gir_id choose(gir_vjp *g, gir_id c, gir_id a, gir_id b) { return gir_op3(g->p, GIR_SELECT, c, a, b); }
 static gir_id number(gir_vjp *g, double x) { return gir_vjp_const(g, g->v, x); }
+static gir_id times(gir_vjp *g, gir_id a, double x) { return mul(g, a, number(g, x)); }
+static gir_id from_one(gir_vjp *g, gir_id a) { return sub(g, number(g, 1), a); }
 
 /* One operand: the cotangent times a derivative written in the operand a and the result v. */
 #define SCALED(id, derivative)                                                                                         \
@@ -67,13 +69,13 @@ static gir_id number(gir_vjp *g, double x) { return gir_vjp_const(g, g->v, x); }
 SCALED(ABS, gir_op1(g->p, GIR_SIGN, a))
 SCALED(EXP, v)
 SCALED(EXPM1, add(g, v, number(g, 1)))
-SCALED(RSQRT, mul(g, number(g, -0.5), mul(g, v, mul(g, v, v))))
+SCALED(RSQRT, times(g, mul(g, v, mul(g, v, v)), -0.5))
 SCALED(RECIP, neg(g, mul(g, v, v)))
 SCALED(SIN, gir_op1(g->p, GIR_COS, a))
 SCALED(COS, neg(g, gir_op1(g->p, GIR_SIN, a)))
-SCALED(TANH, sub(g, number(g, 1), mul(g, v, v)))
-SCALED(SIGMOID, mul(g, v, sub(g, number(g, 1), v)))
-SCALED(ERF, mul(g, number(g, 1.1283791670955126 /* 2 / sqrt(pi) */), gir_op1(g->p, GIR_EXP, neg(g, mul(g, a, a)))))
+SCALED(TANH, from_one(g, mul(g, v, v)))
+SCALED(SIGMOID, mul(g, v, from_one(g, v)))
+SCALED(ERF, times(g, gir_op1(g->p, GIR_EXP, neg(g, mul(g, a, a))), 1.1283791670955126 /* 2 / sqrt(pi) */))
 
 bool gir_vjp_NEG(gir_vjp *g)
 {

@@ -132,15 +132,7 @@ static gir_id on_edges(mover *z, gir_id e, gir_id x)
     if (n->op == GIR_GATHER) return gir_gather(z->to, z->map[gir_in(p, e, 0)], x, (int)n->attr.i[0]);
     int k = onward(p, e);
     gir_id inner = on_edges(z, gir_in(p, e, k), x), s = gn_scale_of(p, gir_in(p, e, 1 - k));
-    gir_type t = *gir_type_of(z->to, inner);
-    gir_id scale = z->map[s];
-    int64_t one = 1;
-    double c;
-    if (gir_is_number(p, s, &c))
-        scale = gir_const(z->to, &t, c);
-    else if (gir_type_of(z->to, scale)->rank != 1 && gir_type_of(z->to, scale)->space)
-        scale = gir_reshape(z->to, scale, 1, &one);
-    scale = gir_broadcast(z->to, scale, &t);
+    gir_id scale = gn_spread_scale(p, z->to, z->map, s, gir_type_of(z->to, inner));
     gir_op op = (gir_op)n->op;
     return k == 0 ? gir_op2(z->to, op, inner, scale) : gir_op2(z->to, op, scale, inner);
 }

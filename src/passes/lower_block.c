@@ -37,7 +37,7 @@ static void clear(lower *L, const block_job *j)
 {
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     kir_id e = low_open_unrolled(L, j->each);
-    kir_tstore(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, e), low_fconst(L, j->elem, 0));
+    kir_tstore(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, e), low_fconst(L, j->elem, 0));
     low_close(L);
     low_close(L);
 }
@@ -52,7 +52,7 @@ static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t wi
     bool along_depth = low_is_along_depth(&m, is_a);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     kir_id part = low_open_n(L, width * depth / j->lanes, KIR_SERIAL, KIR_NONE);
-    kir_id e = dense_at(L, part, j->lanes, lane), by = low_iconst(L, along_depth ? depth : width);
+    kir_id e = low_scaled_add(L, part, j->lanes, lane), by = low_iconst(L, along_depth ? depth : width);
     kir_id fast = low_int(L, KIR_IMOD, e, by), slow = low_int(L, KIR_IDIV, e, by);
     kir_id s = along_depth ? fast : slow, w = along_depth ? slow : fast, one = low_iconst(L, 1);
     kir_id term = low_int(L, KIR_IADD, s0, s), last = low_int(L, KIR_ISUB, j->hi, one);
@@ -66,7 +66,7 @@ static void bring(lower *L, const block_job *j, bool is_a, kir_id s0, int64_t wi
     }
     bool rounded = L->sched.fragments && kir_kinds[L->sched.kind].elem == GN_F32; /* where storing does not */
     if (rounded) x = kir_round(L->k, low_at(L), x, L->sched.kind);
-    kir_id place = dense_at(L, s, to->term, low_int(L, KIR_IMUL, w, low_iconst(L, to->outer)));
+    kir_id place = low_scaled_add(L, s, to->term, low_times(L, w, to->outer));
     kir_tstore(L->k, low_at(L), to->tile, low_int(L, KIR_IADD, place, low_iconst(L, to->from)), x);
     low_close(L);
     low_close(L);
@@ -76,15 +76,15 @@ static void lane_place(lower *L, kir_id lane, kir_id *row, kir_id *col)
 {
     const low_schedule *s = &L->sched;
     kir_id across = low_iconst(L, s->block_cols / s->tile_cols);
-    *row = low_int(L, KIR_IMUL, low_int(L, KIR_IDIV, lane, across), low_iconst(L, s->tile_rows));
-    *col = low_int(L, KIR_IMUL, low_int(L, KIR_IMOD, lane, across), low_iconst(L, s->tile_cols));
+    *row = low_times(L, low_int(L, KIR_IDIV, lane, across), s->tile_rows);
+    *col = low_times(L, low_int(L, KIR_IMOD, lane, across), s->tile_cols);
 }
 
 /* `n` neighbours of a term of what was brought, from `first` on, to a tile of the lane's own. */
 static kir_id take(lower *L, const block_job *j, const panel *from, kir_id k, kir_id first, int64_t n)
 {
     kir_id tile = kir_tile(L->k, low_at(L), j->elem, n), e = low_open_unrolled(L, n);
-    kir_id at = dense_at(L, k, from->term, low_int(L, KIR_IADD, first, e));
+    kir_id at = low_scaled_add(L, k, from->term, low_int(L, KIR_IADD, first, e));
     kir_tstore(L->k, low_at(L), tile, e, kir_tload(L->k, low_at(L), from->tile, at));
     low_close(L);
     return tile;
@@ -99,7 +99,7 @@ static void add_terms(lower *L, const block_job *j)
     kir_id a = take(L, j, &j->a_part, k, row, s->tile_rows), b = take(L, j, &j->b_part, k, col, s->tile_cols);
     kir_id r = low_open_unrolled(L, s->tile_rows), x = kir_tload(L->k, low_at(L), a, r);
     kir_id c = low_open_unrolled(L, s->tile_cols), y = kir_tload(L->k, low_at(L), b, c);
-    kir_tfma(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, dense_at(L, r, s->tile_cols, c)), x, y);
+    kir_tfma(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, low_scaled_add(L, r, s->tile_cols, c)), x, y);
     for (int d = 0; d < 4; d++) low_close(L);
 }
 
@@ -128,9 +128,10 @@ static void leave(lower *L, block_job *j)
     j->shared = kir_tile(L->k, low_at(L), j->elem, s->block_rows * stride);
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     lane_place(L, lane, &row, &col);
-    kir_id r = low_open_unrolled(L, s->tile_rows), to = dense_at(L, low_int(L, KIR_IADD, row, r), stride, col);
+    kir_id r = low_open_unrolled(L, s->tile_rows), to = low_scaled_add(L, low_int(L, KIR_IADD, row, r), stride, col);
     kir_id c = low_open_unrolled(L, s->tile_cols);
-    kir_id x = kir_tload(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, dense_at(L, r, s->tile_cols, c)));
+    kir_id x =
+        kir_tload(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, low_scaled_add(L, r, s->tile_cols, c)));
     kir_tstore(L->k, low_at(L), j->shared, low_int(L, KIR_IADD, to, c), x);
     for (int d = 0; d < 3; d++) low_close(L);
 }
@@ -150,7 +151,7 @@ static void each_element(lower *L, block_job *j, void (*element)(lower *, const 
     kir_barrier(L->k, low_at(L));
     kir_id lane = low_open_n(L, j->lanes, KIR_LANE, KIR_NONE);
     kir_id part = low_open_n(L, s->block_rows * s->block_cols / j->lanes, KIR_SERIAL, KIR_NONE);
-    kir_id e = dense_at(L, part, j->lanes, lane), width = low_iconst(L, s->block_cols);
+    kir_id e = low_scaled_add(L, part, j->lanes, lane), width = low_iconst(L, s->block_cols);
     kir_id row = low_int(L, KIR_IDIV, e, width), col = low_int(L, KIR_IMOD, e, width);
     kir_id i = low_int(L, KIR_IADD, j->i0, row), at = low_int(L, KIR_IADD, j->j0, col);
     kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, i, j->rows);
@@ -158,7 +159,7 @@ static void each_element(lower *L, block_job *j, void (*element)(lower *, const 
         there = kir_bin(L->k, low_at(L), KIR_AND, there, kir_bin(L->k, low_at(L), KIR_ILT, at, j->cols));
     low_open_if(L, there);
     L->row = (where){.space = L->r->space, .row = i, .level = L->depth};
-    element(L, j, i, at, dense_at(L, row, stride, col));
+    element(L, j, i, at, low_scaled_add(L, row, stride, col));
     for (int d = 0; d < 3; d++) low_close(L);
 }
 
@@ -170,7 +171,7 @@ static void finish_element(lower *L, const block_job *j, kir_id i, kir_id at, ki
     if (r->space == 0) {
         int b = low_kernel_buffer(L, low_buffer_of_value(L, j->product), KIR_WRITE);
         int64_t n = fu_elems(L->p, j->product) / gir_type_of(L->p, j->product)->dim[0];
-        kir_store(L->k, low_at(L), b, dense_at(L, i, n, at), kir_tload(L->k, low_at(L), j->shared, place));
+        low_store_from(L, b, low_scaled_add(L, i, n, at), j->shared, place);
         return;
     }
     kir_id *value = GN_NEW_N(L->arena, kir_id, r->members.n);
@@ -232,8 +233,8 @@ static void store_partial(lower *L, const block_job *j, kir_id i, kir_id at, kir
 {
     const partial *p = (const partial *)(const void *)j;
     int b = low_kernel_buffer(L, p->buffer, KIR_WRITE);
-    kir_id to = low_int(L, KIR_IADD, p->base, dense_at(L, i, p->n, at));
-    kir_store(L->k, low_at(L), b, to, kir_tload(L->k, low_at(L), j->shared, place));
+    kir_id to = low_int(L, KIR_IADD, p->base, low_scaled_add(L, i, p->n, at));
+    low_store_from(L, b, to, j->shared, place);
 }
 
 void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int part)
@@ -253,12 +254,12 @@ void low_inner_block(lower *L, matrix a, matrix b, int64_t m, int64_t n, int par
     kir_id number = low_int(L, KIR_IDIV, block, tiles), tile = low_int(L, KIR_IMOD, block, tiles);
     j->rows = low_iconst(L, m);
     j->cols = low_iconst(L, n);
-    j->i0 = low_int(L, KIR_IMUL, low_int(L, KIR_IDIV, tile, wide), low_iconst(L, rows));
-    j->j0 = low_int(L, KIR_IMUL, low_int(L, KIR_IMOD, tile, wide), low_iconst(L, cols));
-    j->lo = low_int(L, KIR_IMUL, number, low_iconst(L, chunk));
+    j->i0 = low_times(L, low_int(L, KIR_IDIV, tile, wide), rows);
+    j->j0 = low_times(L, low_int(L, KIR_IMOD, tile, wide), cols);
+    j->lo = low_times(L, number, chunk);
     j->hi = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, j->lo, low_iconst(L, chunk)), end);
     j->whole_cols = n % cols == 0;
-    p.base = low_int(L, KIR_IMUL, number, low_iconst(L, m * n));
+    p.base = low_times(L, number, m * n);
     declare_tiles(L, j);
     clear(L, j);
     add_product(L, j);

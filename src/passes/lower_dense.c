@@ -7,15 +7,9 @@ gir_id dense_operand(const gir_program *p, gir_id v)
     return v;
 }
 
-kir_id dense_at(lower *L, kir_id a, int64_t times, kir_id b)
-{
-    return low_int(L, KIR_IADD, low_int(L, KIR_IMUL, a, low_iconst(L, times)), b);
-}
-
 kir_id dense_element(lower *L, matrix m, kir_id i, kir_id j)
 {
-    kir_id at = low_int(L, KIR_IADD, low_int(L, KIR_IMUL, i, low_iconst(L, m.si)),
-                        low_int(L, KIR_IMUL, j, low_iconst(L, m.sj)));
+    kir_id down = low_times(L, i, m.si), at = low_int(L, KIR_IADD, down, low_times(L, j, m.sj));
     if (m.tile) return kir_tload(L->k, low_at(L), m.tile, low_int(L, KIR_IADD, m.at, at));
     return low_load(L, m.buffer, at);
 }
@@ -29,7 +23,7 @@ void dense_zero(lower *L, tile_job *t)
     kir_id zero = low_fconst(L, t->elem, 0);
     kir_id r = low_open_unrolled(L, t->rows);
     kir_id j = low_open_n(L, t->stride, KIR_VECTOR, KIR_NONE);
-    kir_tstore(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, j), zero);
+    kir_tstore(L->k, low_at(L), t->tile, low_scaled_add(L, r, t->stride, j), zero);
     low_close(L);
     low_close(L);
 }
@@ -38,10 +32,10 @@ void dense_load(lower *L, tile_job *t, int buffer, kir_id at, int64_t n)
 {
     t->tile = kir_tile(L->k, low_at(L), t->elem, t->rows * t->stride);
     kir_id r = low_open_unrolled(L, t->rows);
-    kir_id row = dense_at(L, r, n, at);
+    kir_id row = low_scaled_add(L, r, n, at);
     kir_id j = low_open_n(L, t->cols, KIR_VECTOR, KIR_NONE);
     kir_id x = low_load(L, buffer, low_int(L, KIR_IADD, row, j));
-    kir_tstore(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, j), x);
+    kir_tstore(L->k, low_at(L), t->tile, low_scaled_add(L, r, t->stride, j), x);
     low_close(L);
     low_close(L);
 }
@@ -50,9 +44,9 @@ void dense_store(lower *L, const tile_job *t, int buffer, kir_id at, int64_t n)
 {
     int b = low_kernel_buffer(L, buffer, KIR_WRITE);
     kir_id r = low_open_unrolled(L, t->rows);
-    kir_id row = dense_at(L, r, n, at);
+    kir_id row = low_scaled_add(L, r, n, at);
     kir_id j = low_open_n(L, t->cols, KIR_VECTOR, KIR_NONE);
-    kir_id x = kir_tload(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, j));
+    kir_id x = kir_tload(L->k, low_at(L), t->tile, low_scaled_add(L, r, t->stride, j));
     kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, row, j), x);
     low_close(L);
     low_close(L);
@@ -65,7 +59,7 @@ void dense_multiply(lower *L, const tile_job *t)
     kir_id a = dense_element(L, t->a, low_int(L, KIR_IADD, t->i0, r), s);
     kir_id j = low_open_n(L, t->padded ? t->stride : t->cols, KIR_VECTOR, KIR_NONE);
     kir_id b = dense_element(L, t->b, s, low_int(L, KIR_IADD, t->j0, j));
-    kir_tfma(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, j), a, b);
+    kir_tfma(L->k, low_at(L), t->tile, low_scaled_add(L, r, t->stride, j), a, b);
     low_close(L);
     low_close(L);
     low_close(L);
@@ -96,7 +90,7 @@ static void finish_columns(lower *L, gir_id v, int part, int red, kir_id chunks,
     kir_tstore(L->k, low_at(L), tile, z, low_start(L, e, red));
     low_close(L);
     kir_id c = low_open(L, low_iconst(L, 0), chunks, 1, KIR_SERIAL, KIR_REDUCE);
-    kir_id base = dense_at(L, c, n, j0);
+    kir_id base = low_scaled_add(L, c, n, j0);
     kir_id j = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
     kir_id x = low_load(L, part, low_int(L, KIR_IADD, base, j));
     kir_tacc(L->k, low_at(L), (kir_red)red, tile, j, x);

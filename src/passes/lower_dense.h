@@ -28,7 +28,6 @@ typedef struct tile_job {
     kir_id tile;
 } tile_job;
 
-kir_id dense_at(lower *L, kir_id a, int64_t times, kir_id b); /* a * times + b */
 kir_id dense_element(lower *L, matrix m, kir_id i, kir_id j);
 gir_id dense_operand(const gir_program *p, gir_id v);                     /* what lies in memory as v does */
 void dense_zero(lower *L, tile_job *t);                                   /* declares the tile, all zero */

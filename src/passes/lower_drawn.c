@@ -144,7 +144,7 @@ void low_find_drawn(lower *L)
 static void write_zeros(lower *L, int buffer, kir_id rows, int64_t elems)
 {
     int b = low_kernel_buffer(L, buffer, KIR_WRITE);
-    kir_id end = low_int(L, KIR_IMUL, rows, low_iconst(L, elems));
+    kir_id end = low_times(L, rows, elems);
     kir_id j = low_open_n(L, elems, KIR_VECTOR, KIR_NONE);
     kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, end, j), low_fconst(L, GN_F32, 0));
     low_close(L);
@@ -215,15 +215,15 @@ static void draw_edge(lower *L, kir_id e)
     kir_id elems = low_iconst(L, fu_elems(L->p, z->rows));
     kir_id none = low_sym_value(L, gir_type_of(L->p, z->rows)->space, 1);
     int b = low_kernel_buffer(L, z->places, KIR_WRITE);
-    kir_store(L->k, low_at(L), b, e,
-              kir_select(L->k, low_at(L), left, low_int(L, KIR_IMUL, row, elems), low_int(L, KIR_IMUL, none, elems)));
+    kir_id there = low_int(L, KIR_IMUL, row, elems), behind = low_int(L, KIR_IMUL, none, elems);
+    kir_store(L->k, low_at(L), b, e, kir_select(L->k, low_at(L), left, there, behind));
 }
 
 /* Up to which edge is drawn when the sums are at edge e: whole vectors, or all of the block's edges. */
 static kir_id drawn_to(lower *L, kir_id e)
 {
     kir_id k = low_int(L, KIR_IDIV, low_int(L, KIR_IADD, e, low_iconst(L, AHEAD)), low_iconst(L, TOGETHER));
-    return low_int(L, KIR_IMIN, low_int(L, KIR_IMUL, k, low_iconst(L, TOGETHER)), L->drawn->end);
+    return low_int(L, KIR_IMIN, low_times(L, k, TOGETHER), L->drawn->end);
 }
 
 void low_draw_block(lower *L, kir_id first, kir_id end)

@@ -220,7 +220,7 @@ static void prefetch(lower *L, kir_id e)
     for (uint32_t k = 0; k < L->far_reads.n; k++) {
         const far_read *f = &L->far_reads.p[k];
         int buffer = low_kernel_buffer(L, low_buffer_of_value(L, f->value), KIR_READ);
-        kir_id base = low_int(L, KIR_IMUL, row, low_iconst(L, f->elems));
+        kir_id base = low_times(L, row, f->elems);
         kir_id j = f->elems > 1 ? low_open_n(L, f->elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
         kir_prefetch(L->k, low_at(L), buffer, low_int(L, KIR_IADD, base, j));
         if (f->elems > 1) low_close(L);
@@ -282,7 +282,7 @@ static void take_sums(lower *L, const edge_pass *z, uint32_t m, kir_id i, int n)
     kir_id at[MOST], x[MOST];
     for (int k = 0; k < n; k++) {
         kir_id far = low_int(L, KIR_IMUL, low_int(L, KIR_IADD, i, low_iconst(L, k)), z->sums.stride);
-        at[k] = low_int(L, KIR_IMUL, low_int(L, KIR_IADD, z->sums.first, far), low_iconst(L, elems));
+        at[k] = low_times(L, low_int(L, KIR_IADD, z->sums.first, far), elems);
     }
     kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
     for (int k = 0; k < n; k++) x[k] = kir_load(L->k, low_at(L), b, low_int(L, KIR_IADD, at[k], j));
@@ -311,9 +311,9 @@ static void store_sum(lower *L, const edge_pass *z, kir_id at)
         int64_t elems = fu_elems(L->p, L->r->members.p[m]);
         if (z->ways > 1) join_ways(L, z, m);
         int b = low_kernel_buffer(L, L->parts[m], KIR_WRITE);
-        kir_id base = low_int(L, KIR_IMUL, at, low_iconst(L, elems));
+        kir_id base = low_times(L, at, elems);
         kir_id j = elems > 1 ? low_open_n(L, elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, base, j), kir_tload(L->k, low_at(L), z->tile[0][m], j));
+        low_store_from(L, b, low_int(L, KIR_IADD, base, j), z->tile[0][m], j);
         if (elems > 1) low_close(L);
     }
 }
@@ -407,7 +407,8 @@ void low_edge_part(lower *L, const int *pass, int number, kir_id part)
     }
     kir_id n = low_int(L, KIR_ISUB, end, first), j = low_int(L, KIR_ISUB, part, first);
     kir_id each = low_int(L, KIR_IDIV, count, n), over = low_int(L, KIR_IMOD, count, n);
-    kir_id before = low_int(L, KIR_IADD, low_int(L, KIR_IMUL, j, each), low_int(L, KIR_IMIN, j, over));
+    kir_id before = low_int(L, KIR_IMUL, j, each);
+    before = low_int(L, KIR_IADD, before, low_int(L, KIR_IMIN, j, over));
     kir_id from = low_int(L, KIR_IADD, lo, before), to = low_int(L, KIR_IADD, from, each);
     kir_id longer = low_int(L, KIR_IADD, to, low_iconst(L, 1));
     to = kir_select(L->k, low_at(L), kir_bin(L->k, low_at(L), KIR_ILT, j, over), longer, to);

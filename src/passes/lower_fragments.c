@@ -47,20 +47,20 @@ static void warp_place(lower *L, kir_id warp, kir_id *row, kir_id *col)
 {
     const low_schedule *s = &L->sched;
     kir_id across = low_iconst(L, s->block_cols / s->tile_cols);
-    *row = low_int(L, KIR_IMUL, low_int(L, KIR_IDIV, warp, across), low_iconst(L, s->tile_rows));
-    *col = low_int(L, KIR_IMUL, low_int(L, KIR_IMOD, warp, across), low_iconst(L, s->tile_cols));
+    *row = low_times(L, low_int(L, KIR_IDIV, warp, across), s->tile_rows);
+    *col = low_times(L, low_int(L, KIR_IMOD, warp, across), s->tile_cols);
 }
 
 /* Of element (w, s) of what was brought. */
 static kir_place place_in(lower *L, const panel *p, kir_id w, kir_id s)
 {
-    kir_id at = dense_at(L, w, p->outer, low_int(L, KIR_IMUL, s, low_iconst(L, p->term)));
+    kir_id at = low_scaled_add(L, w, p->outer, low_times(L, s, p->term));
     return (kir_place){p->tile, low_int(L, KIR_IADD, at, low_iconst(L, p->from))};
 }
 
 static kir_id plus(lower *L, kir_id base, kir_id times, int64_t step)
 {
-    return low_int(L, KIR_IADD, base, low_int(L, KIR_IMUL, times, low_iconst(L, step)));
+    return low_int(L, KIR_IADD, base, low_times(L, times, step));
 }
 
 void low_fragment_multiply(lower *L, const block_job *j)
@@ -75,7 +75,8 @@ void low_fragment_multiply(lower *L, const block_job *j)
     kir_id depth = low_iconst(L, s->block_depth);
     kir_id term = low_open(L, low_iconst(L, 0), depth, k->depth, KIR_UNROLL, KIR_REDUCE);
     kir_id r = low_open_unrolled(L, s->tile_rows / k->rows), c = low_open_unrolled(L, across);
-    kir_id first = dense_at(L, warp, KIR_WARP_LANES * j->each, plus(L, plus(L, low_iconst(L, 0), r, 4 * across), c, 4));
+    kir_id first =
+        low_scaled_add(L, warp, KIR_WARP_LANES * j->each, plus(L, plus(L, low_iconst(L, 0), r, 4 * across), c, 4));
     kir_place left = place_in(L, &j->a_part, plus(L, row, r, k->rows), term);
     kir_place right = place_in(L, &j->b_part, plus(L, col, c, k->cols), term);
     kir_mma_add(L->k, low_at(L), &m, (kir_place){j->acc, first}, left, right);
@@ -98,9 +99,9 @@ void low_fragment_leave(lower *L, block_job *j)
     kir_id down = low_open_unrolled(L, s->tile_rows / k->rows), right = low_open_unrolled(L, across);
     kir_id half = low_open_unrolled(L, 2), next = low_open_unrolled(L, 2);
     kir_id number = plus(L, plus(L, plus(L, next, half, 2), right, 4), down, 4 * across);
-    kir_id x = kir_tload(L->k, low_at(L), j->acc, dense_at(L, lane, j->each, number));
+    kir_id x = kir_tload(L->k, low_at(L), j->acc, low_scaled_add(L, lane, j->each, number));
     kir_id at_row = plus(L, plus(L, row, down, k->rows), half, 8);
     kir_id at_col = low_int(L, KIR_IADD, plus(L, col, right, k->cols), next);
-    kir_tstore(L->k, low_at(L), j->shared, dense_at(L, at_row, stride, at_col), x);
+    kir_tstore(L->k, low_at(L), j->shared, low_scaled_add(L, at_row, stride, at_col), x);
     for (int d = 0; d < 5; d++) low_close(L);
 }

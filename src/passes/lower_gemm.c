@@ -53,12 +53,12 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
     kir_id at = low_int(L, KIR_IADD, j0, j);
     if (reg->space == 0) { /* a row of a plain matrix */
         int b = low_kernel_buffer(L, low_buffer_of_value(L, g->product), KIR_WRITE);
-        kir_store(L->k, low_at(L), b, dense_at(L, row, g->n, at),
-                  kir_tload(L->k, low_at(L), tile, dense_at(L, r, low_stride(L, cols), j)));
+        kir_id to = low_scaled_add(L, row, g->n, at);
+        low_store_from(L, b, to, tile, low_scaled_add(L, r, low_stride(L, cols), j));
     } else {
         L->product = g->product;
         L->product_tile = tile;
-        L->product_at = dense_at(L, r, low_stride(L, cols), j);
+        L->product_at = low_scaled_add(L, r, low_stride(L, cols), j);
         for (uint32_t m = 0; m < reg->members.n; m++) {
             gir_id v = reg->members.p[m];
             if (!stores(L, v)) continue;
@@ -87,7 +87,7 @@ static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, k
         return;
     }
     kir_id k = low_open_n(L, f->depth, KIR_SERIAL, KIR_NONE);
-    kir_id row = dense_at(L, k, stride, at);
+    kir_id row = low_scaled_add(L, k, stride, at);
     if (stride != cols) {
         kir_id z = low_open_n(L, stride, KIR_VECTOR, KIR_NONE);
         kir_tstore(L->k, low_at(L), tile, low_int(L, KIR_IADD, row, z), low_fconst(L, g->elem, 0));
@@ -113,7 +113,7 @@ static void pack_before(lower *L, kir_id j0, int64_t cols, void *ctx)
     for (int p = 0; p < g->products; p++) {
         const factors *f = &g->f[p];
         int64_t each = panel_size(L, f->depth, L->sched.terms);
-        pack_panel(L, g, f, f->packed, dense_at(L, j0, each, low_iconst(L, 0)), j0, cols);
+        pack_panel(L, g, f, f->packed, low_scaled_add(L, j0, each, low_iconst(L, 0)), j0, cols);
     }
 }
 
@@ -145,7 +145,7 @@ static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, 
     t.padded = true;
     t.j0 = zero;
     if (f->packed) {
-        t.b.at = dense_at(L, j0, panel_size(L, f->depth, L->sched.terms), zero);
+        t.b.at = low_scaled_add(L, j0, panel_size(L, f->depth, L->sched.terms), zero);
     } else {
         t.b.tile = kir_tile(L->k, low_at(L), g->elem, panel_size(L, f->depth, t.stride));
         pack_panel(L, g, f, t.b.tile, zero, j0, cols);
@@ -162,7 +162,7 @@ static void gemm_panel(lower *L, kir_id j0, int64_t cols, void *ctx)
     tile_job t[2] = {0};
     for (int p = 0; p < g->products; p++) t[p] = panel_job(L, g, &g->f[p], j0, cols);
     kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, g->end, g->begin), each);
-    kir_id rest = dense_at(L, whole, rows, g->begin);
+    kir_id rest = low_scaled_add(L, whole, rows, g->begin);
     g->rows = rows;
     kir_race race = g->sink.n ? KIR_REDUCE : KIR_NONE;
     g->i0 = low_open(L, g->begin, rest, rows, KIR_SERIAL, race);
@@ -237,11 +237,11 @@ static void store_sums(lower *L, const gemm *g)
 {
     if (!g->sink.n) return;
     kir_id block = low_int(L, KIR_IDIV, g->begin, low_iconst(L, L->sched.block_rows));
-    kir_id base = low_int(L, KIR_IMUL, block, low_iconst(L, g->n));
+    kir_id base = low_times(L, block, g->n);
     for (uint32_t s = 0; s < g->sink.n; s++) {
         int b = low_kernel_buffer(L, g->part.p[s], KIR_WRITE);
         kir_id j = low_open_n(L, g->n, KIR_VECTOR, KIR_NONE);
-        kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, base, j), kir_tload(L->k, low_at(L), g->acc.p[s], j));
+        low_store_from(L, b, low_int(L, KIR_IADD, base, j), g->acc.p[s], j);
         low_close(L);
     }
 }

@@ -141,6 +141,7 @@ kir_id low_scaled_add(lower *L, kir_id a, int64_t scale, kir_id b); /* a * scale
 kir_id low_ix_lin(lower *L, low_ix *x);
 void low_ix_comp(lower *L, low_ix *x);
 kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b); /* at the innermost level, folded and shared */
+kir_id low_times(lower *L, kir_id a, int64_t n);         /* a * n */
 kir_id low_iconst(lower *L, int64_t v);
 kir_id low_fconst(lower *L, gn_elem e, double v);
 kir_id low_const(lower *L, gn_elem e, double v);             /* of any type of the loop IR */
@@ -168,6 +169,8 @@ void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int level);
 void low_hold_block(lower *L, gir_id v, kir_id tile);
 void low_row_of_block(lower *L, kir_id r); /* L->row: number r of the block's rows */
 kir_id low_load(lower *L, int buffer, kir_id at);
+void low_store_from(lower *L, int b, kir_id at, kir_id tile,
+                    kir_id j); /* element j of a tile to buffer b of the kernel */
 void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id value);
 gn_elem low_elem(gn_elem e); /* the type of a value in the loop IR */
 where low_node_at(lower *L, gir_space_id s, kir_id row);

@@ -32,7 +32,7 @@ static void inner_tile(lower *L, kir_id i0, int64_t rows, void *ctx)
                   .lo = g->lo,
                   .hi = g->hi,
                   .elem = g->elem};
-    kir_id at = dense_at(L, i0, g->n, low_int(L, KIR_IADD, g->base, g->j0));
+    kir_id at = low_scaled_add(L, i0, g->n, low_int(L, KIR_IADD, g->base, g->j0));
     if (g->blocks)
         dense_load(L, &t, g->part, at, g->n);
     else
@@ -77,7 +77,7 @@ static void turn_columns(lower *L, kir_id i0, int64_t cols, void *ctx)
     tile_job t = {.rows = 1, .cols = cols, .stride = cols, .elem = g->elem};
     dense_zero(L, &t);
     kir_id c = low_open(L, low_iconst(L, 0), chunks, 1, KIR_SERIAL, KIR_REDUCE);
-    kir_id base = dense_at(L, dense_at(L, c, g->m, j), g->n, i0);
+    kir_id base = low_scaled_add(L, low_scaled_add(L, c, g->m, j), g->n, i0);
     kir_id i = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
     kir_id x = low_load(L, g->part, low_int(L, KIR_IADD, base, i));
     kir_tacc(L->k, low_at(L), KIR_SUM, t.tile, i, x);
@@ -86,7 +86,7 @@ static void turn_columns(lower *L, kir_id i0, int64_t cols, void *ctx)
     int b = low_kernel_buffer(L, low_buffer_of_value(L, v), KIR_WRITE);
     kir_id o = low_open_n(L, cols, KIR_VECTOR, KIR_NONE);
     kir_id sum = kir_tload(L->k, low_at(L), t.tile, o);
-    kir_store(L->k, low_at(L), b, dense_at(L, low_int(L, KIR_IADD, i0, o), g->m, j), sum);
+    kir_store(L->k, low_at(L), b, low_scaled_add(L, low_int(L, KIR_IADD, i0, o), g->m, j), sum);
     low_close(L);
 }
 
@@ -137,7 +137,7 @@ void low_inner(lower *L)
     kir_id n = low_sym_value(L, s, 1);
     kir_id at = low_open(L, low_iconst(L, 0), n, chunk, KIR_THREAD, KIR_NONE);
     kir_id end = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, at, low_iconst(L, chunk)), n);
-    g.base = low_int(L, KIR_IMUL, low_int(L, KIR_IDIV, at, low_iconst(L, chunk)), low_iconst(L, g.m * g.n));
+    g.base = low_times(L, low_int(L, KIR_IDIV, at, low_iconst(L, chunk)), g.m * g.n);
     inner_chunk(L, &g, at, end);
     low_close(L);
     low_end(L);

@@ -159,9 +159,11 @@ kir_id low_int(lower *L, kir_op op, kir_id a, kir_id b)
     return v;
 }
 
+kir_id low_times(lower *L, kir_id a, int64_t n) { return low_int(L, KIR_IMUL, a, low_iconst(L, n)); }
+
 kir_id low_scaled_add(lower *L, kir_id a, int64_t scale, kir_id b)
 {
-    return low_int(L, KIR_IADD, low_int(L, KIR_IMUL, a, low_iconst(L, scale)), b);
+    return low_int(L, KIR_IADD, low_times(L, a, scale), b);
 }
 
 /* Indices ----------------------------------------------------------------------------------------------------------- */

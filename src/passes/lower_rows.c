@@ -188,7 +188,7 @@ static void edges_of_block(lower *L, const rows_plan *z)
         gir_id v = r->members.p[m];
         int64_t n = fu_elems(L->p, v);
         kir_id j = n > 1 ? low_open_n(L, n, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
-        kir_id off = low_int(L, KIR_IMUL, i, low_iconst(L, low_stride(L, n)));
+        kir_id off = low_times(L, i, low_stride(L, n));
         low_ix x = low_index(gir_type_of(L->p, v), j);
         kir_id value = low_value(L, v, &L->row, &x);
         kir_tstore(L->k, low_at(L), tile[m], low_in_tile(L, off, j), value);
@@ -268,9 +268,9 @@ static void store_partials(lower *L, const rows_plan *z, kir_id chunk)
     for (uint32_t s = 0; s < z->sink.n; s++) {
         int64_t n = fu_elems(L->p, z->sink.p[s]);
         int b = low_kernel_buffer(L, z->part.p[s], KIR_WRITE);
-        kir_id base = low_int(L, KIR_IMUL, chunk, low_iconst(L, n));
+        kir_id base = low_times(L, chunk, n);
         kir_id j = low_open_n(L, n, KIR_VECTOR, KIR_NONE);
-        kir_store(L->k, low_at(L), b, low_int(L, KIR_IADD, base, j), kir_tload(L->k, low_at(L), z->acc.p[s], j));
+        low_store_from(L, b, low_int(L, KIR_IADD, base, j), z->acc.p[s], j);
         low_close(L);
     }
 }

@@ -29,7 +29,7 @@ static kir_id if_there(lower *L, kir_id l, int64_t left, gn_elem e, kir_id x)
 static void pack_group(lower *L, matrix b, const tile_job *to, kir_id s0, int64_t left)
 {
     int64_t terms = L->sched.terms, lanes = to->cols * terms;
-    kir_id row = dense_at(L, s0, to->stride / terms, to->b.at);
+    kir_id row = low_scaled_add(L, s0, to->stride / terms, to->b.at);
     if (to->stride != lanes) {
         kir_id z = low_open_n(L, to->stride, KIR_VECTOR, KIR_NONE);
         kir_tstore(L->k, low_at(L), to->b.tile, low_int(L, KIR_IADD, row, z), low_fconst(L, to->elem, 0));
@@ -38,17 +38,19 @@ static void pack_group(lower *L, matrix b, const tile_job *to, kir_id s0, int64_
     kir_id l = low_open_n(L, lanes, KIR_VECTOR, KIR_NONE);
     kir_id j = low_int(L, KIR_IADD, to->j0, low_int(L, KIR_IDIV, l, low_iconst(L, terms)));
     kir_id x = dense_element(L, b, term_of(L, l, s0, left), j);
-    kir_tstore(L->k, low_at(L), to->b.tile, low_int(L, KIR_IADD, row, l), if_there(L, l, left, to->elem, x));
+    kir_id at = low_int(L, KIR_IADD, row, l);
+    kir_tstore(L->k, low_at(L), to->b.tile, at, if_there(L, l, left, to->elem, x));
     low_close(L);
 }
 
 static void add_group(lower *L, const tile_job *t, kir_id s0, int64_t left)
 {
     kir_id r = low_open_unrolled(L, t->rows), l = low_open_n(L, t->stride, KIR_VECTOR, KIR_NONE);
-    kir_id a = dense_element(L, t->a, low_int(L, KIR_IADD, t->i0, r), term_of(L, l, s0, left));
-    kir_id at = dense_at(L, s0, t->stride / L->sched.terms, t->b.at);
+    kir_id i = low_int(L, KIR_IADD, t->i0, r), a = dense_element(L, t->a, i, term_of(L, l, s0, left));
+    kir_id at = low_scaled_add(L, s0, t->stride / L->sched.terms, t->b.at);
     kir_id b = kir_tload(L->k, low_at(L), t->b.tile, low_int(L, KIR_IADD, at, l));
-    kir_tfma(L->k, low_at(L), t->tile, dense_at(L, r, t->stride, l), if_there(L, l, left, t->elem, a), b);
+    kir_id to = low_scaled_add(L, r, t->stride, l);
+    kir_tfma(L->k, low_at(L), t->tile, to, if_there(L, l, left, t->elem, a), b);
     low_close(L);
     low_close(L);
 }
@@ -85,10 +87,11 @@ kir_id low_sum_terms(lower *L, const tile_job *t)
         if (n > 1 && stride < L->opt->limits.lanes) stride = L->opt->limits.lanes;
         kir_id to = kir_tile(L->k, low_at(L), t->elem, t->rows * stride);
         kir_id r = low_open_unrolled(L, t->rows), l = low_open_n(L, t->cols * n, KIR_VECTOR, KIR_NONE);
-        kir_id at = dense_at(L, r, wide, low_int(L, KIR_IMUL, l, low_iconst(L, 2)));
+        kir_id at = low_scaled_add(L, r, wide, low_times(L, l, 2));
         kir_id x = kir_tload(L->k, low_at(L), from, at);
         kir_id y = kir_tload(L->k, low_at(L), from, low_int(L, KIR_IADD, at, low_iconst(L, 1)));
-        kir_tstore(L->k, low_at(L), to, dense_at(L, r, stride, l), kir_bin(L->k, low_at(L), KIR_FADD, x, y));
+        kir_id sum = kir_bin(L->k, low_at(L), KIR_FADD, x, y);
+        kir_tstore(L->k, low_at(L), to, low_scaled_add(L, r, stride, l), sum);
         low_close(L);
         low_close(L);
         from = to;

@@ -57,6 +57,11 @@ void low_store_value(lower *L, gir_id v, const where *w, kir_id lin, kir_id valu
     kir_store(L->k, low_at(L), b, at, value);
 }
 
+void low_store_from(lower *L, int b, kir_id at, kir_id tile, kir_id j)
+{
+    kir_store(L->k, low_at(L), b, at, kir_tload(L->k, low_at(L), tile, j));
+}
+
 where low_node_at(lower *L, gir_space_id s, kir_id row) { return (where){.space = s, .row = row, .level = L->depth}; }
 
 /* The ends of an edge. In a pass over a row's edges one is the row itself. */
@@ -117,8 +122,8 @@ static kir_id pad_value(lower *L, gir_id v, const where *w, low_ix *x)
     y.dim[axis] = t->dim[axis];
     y.comp[axis] = clamp(L, at, t->dim[axis]);
     kir_id inner = low_value(L, o, w, &y);
-    kir_id in =
-        bin(L, KIR_AND, bin(L, KIR_ILE, low_iconst(L, 0), at), bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis])));
+    kir_id from = bin(L, KIR_ILE, low_iconst(L, 0), at), to = bin(L, KIR_ILT, at, low_iconst(L, t->dim[axis]));
+    kir_id in = bin(L, KIR_AND, from, to);
     gn_elem e = low_elem((gn_elem)n->type.elem);
     return kir_select(L->k, low_at(L), in, inner, low_const(L, e, 0));
 }
@@ -158,7 +163,8 @@ static kir_id rows_value(lower *L, gir_id v, const where *w, low_ix *x)
         return low_value(L, o, &none, &y);
     }
     while (fu_is_identity_view(L->p, o)) o = gir_in(L->p, o, 0);
-    return low_load(L, low_buffer_of_value(L, o), low_ix_lin(L, x));
+    int buffer = low_buffer_of_value(L, o);
+    return low_load(L, buffer, low_ix_lin(L, x));
 }
 
 static kir_id view_value(lower *L, gir_id v, const where *w, low_ix *x)
@@ -260,7 +266,7 @@ static const held *find_tile(const lower *L, gir_id v, const where *w)
 
 static kir_id load_tile(lower *L, const held *h, const where *w, kir_id lin)
 {
-    kir_id tile = h->tile, off = h->stride ? low_int(L, KIR_IMUL, w->in_block, low_iconst(L, h->stride)) : 0;
+    kir_id tile = h->tile, off = h->stride ? low_times(L, w->in_block, h->stride) : 0;
     return kir_tload(L->k, low_at(L), tile, low_in_tile(L, off, lin));
 }
 
@@ -355,11 +361,11 @@ static kir_id block_tile(lower *L, gir_id v)
     if (reduce) { /* loops over what is reduced stand in it, so rows are not lanes */
         kir_id r = low_open(L, low_iconst(L, 0), L->block.rows, 1, KIR_SERIAL, KIR_NONE);
         low_row_of_block(L, r);
-        reduce_into(L, v, &L->row, tile, low_int(L, KIR_IMUL, r, low_iconst(L, stride)));
+        reduce_into(L, v, &L->row, tile, low_times(L, r, stride));
         low_close(L);
     } else {
         kir_id j = low_open_row(L, elems, KIR_NONE);
-        fill(L, v, &L->row, tile, low_int(L, KIR_IMUL, L->row.in_block, low_iconst(L, stride)), j);
+        fill(L, v, &L->row, tile, low_times(L, L->row.in_block, stride), j);
         low_close_row(L, elems);
     }
     L->row = row;
@@ -414,7 +420,8 @@ static kir_id random_at(lower *L, gir_id v, const where *w, kir_id element)
 
 static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
-    return random_at(L, v, w, low_scaled_add(L, user_row(L, w), fu_elems(L->p, v), low_ix_lin(L, x)));
+    kir_id row = user_row(L, w);
+    return random_at(L, v, w, low_scaled_add(L, row, fu_elems(L->p, v), low_ix_lin(L, x)));
 }
 
 static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
@@ -548,7 +555,8 @@ static kir_id value_now(lower *L, gir_id v, const where *w, low_ix *x)
         if (L->value_buffer[v] < 0 && L->f->place[v] == FU_REAL && !L->f->stored[v])
             low_fail(L, v, "is read by another loop but is not stored");
         note_far_read(L, v, w, fu_elems(L->p, v));
-        return low_load(L, low_buffer_of_value(L, v), row_offset(L, v, w, low_ix_lin(L, x)));
+        int buffer = low_buffer_of_value(L, v);
+        return low_load(L, buffer, row_offset(L, v, w, low_ix_lin(L, x)));
     }
     if (broadcast_wants_tile(L, v)) {
         gir_id o = gir_in(L->p, v, 0);

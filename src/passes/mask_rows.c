@@ -79,8 +79,9 @@ static gir_id or_zero(masker *z, gir_id v, gir_space_id s)
 {
     gir_type t = *gir_type_of(z->p, v), b = t, f = gir_tensor(GN_F64, 0, 0, NULL);
     b.elem = GN_BOOL;
-    gir_id any = gir_op2(z->p, GIR_GT, count_of(z, s), gir_const(z->p, &f, 0));
-    return gir_op3(z->p, GIR_SELECT, gir_broadcast(z->p, any, &b), v, gir_const(z->p, &t, 0));
+    gir_id count = count_of(z, s), any = gir_op2(z->p, GIR_GT, count, gir_const(z->p, &f, 0));
+    any = gir_broadcast(z->p, any, &b);
+    return gir_op3(z->p, GIR_SELECT, any, v, gir_const(z->p, &t, 0));
 }
 
 /* -1 - v, of integers: turns their order round, and never overflows. */
@@ -111,8 +112,10 @@ static gir_id masked_node(masker *z, gir_id v)
         gir_id r = reduced(z, a, red);
         return red == GIR_SUM ? r : or_zero(z, r, s);
     }
-    if (n->op == GIR_MATMUL && n->attr.i[0] && !n->type.space)
-        return gir_matmul(z->p, masked(z, a, 0), masked(z, z->map[gir_in(z->from, v, 1)], 0), true, n->attr.i[1] != 0);
+    if (n->op == GIR_MATMUL && n->attr.i[0] && !n->type.space) {
+        gir_id x = masked(z, a, 0), y = masked(z, z->map[gir_in(z->from, v, 1)], 0);
+        return gir_matmul(z->p, x, y, true, n->attr.i[1] != 0);
+    }
     return gir_clone_node(z->p, z->from, v, z->map);
 }
 

@@ -144,6 +144,8 @@ static inline int64_t gn_expected_rows(const gir_program *p, gir_space_id space,
 
 /* What v repeats, through reshapes and broadcasts: one number a row, or a const; 0: neither. */
 gir_id gn_scale_of(const gir_program *p, gir_id v);
+/* Such a number, or const, of `from` as rows of type t in the program `to`, for which map says what values have become. */
+gir_id gn_spread_scale(const gir_program *from, gir_program *to, const gir_id *map, gir_id scale, const gir_type *t);
 
 /* Splits off what depends on graphs and options.fixed alone (hoist.c). *prepare: NULL when there is nothing to keep. */
 GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const gn_pass_options *opt,

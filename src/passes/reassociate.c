@@ -51,19 +51,23 @@ gir_id gn_scale_of(const gir_program *p, gir_id v)
 /* One number a row, repeated over the columns. */
 static bool is_scaling(const gir_program *p, gir_id v) { return gn_scale_of(p, v) != 0; }
 
+gir_id gn_spread_scale(const gir_program *from, gir_program *to, const gir_id *map, gir_id scale, const gir_type *t)
+{
+    double x;
+    if (gir_is_number(from, scale, &x)) return gir_const(to, t, x);
+    gir_id s = map[scale];
+    const gir_type *of = gir_type_of(to, s);
+    int64_t one = 1;
+    if (of->rank > 1 || (of->rank == 0 && of->space)) s = gir_reshape(to, s, 1, &one);
+    return gir_broadcast(to, s, t);
+}
+
 /* The value repeated over n columns instead. */
 static gir_id rescaled(mover *z, gir_id v, int64_t n)
 {
     gir_type t = *gir_type_of(z->from, v);
     t.dim[t.rank - 1] = n;
-    double x;
-    v = gn_scale_of(z->from, v);
-    if (gir_is_number(z->from, v, &x)) return gir_const(z->to, &t, x);
-    gir_id s = z->map[v];
-    int64_t one = 1;
-    if (gir_type_of(z->to, s)->rank > 1) s = gir_reshape(z->to, s, 1, &one);
-    if (gir_type_of(z->to, s)->rank == 0 && gir_type_of(z->to, s)->space) s = gir_reshape(z->to, s, 1, &one);
-    return gir_broadcast(z->to, s, &t);
+    return gn_spread_scale(z->from, z->to, z->map, gn_scale_of(z->from, v), &t);
 }
 
 /* Of sparse rows it is only where that pays: their product costs their non-zeros only, a sum of them is dense. */
@@ -160,14 +164,17 @@ static gir_id move_down(mover *z, gir_id v, gir_id w, int64_t n, int depth)
     case GIR_GATHER: return gir_gather(z->to, z->map[a], moved(z, b, w, n, depth + 1), (int)node->attr.i[0]);
     case GIR_NEG: return gir_op1(z->to, GIR_NEG, moved(z, a, w, n, depth + 1));
     case GIR_MUL:
-        if (is_scaling(p, a)) return gir_op2(z->to, GIR_MUL, rescaled(z, a, n), moved(z, b, w, n, depth + 1));
-        if (is_scaling(p, b)) return gir_op2(z->to, GIR_MUL, moved(z, a, w, n, depth + 1), rescaled(z, b, n));
-        break;
     case GIR_DIV:
-        if (is_scaling(p, b)) return gir_op2(z->to, GIR_DIV, moved(z, a, w, n, depth + 1), rescaled(z, b, n));
-        break;
     case GIR_ADD:
-    case GIR_SUB: return gir_op2(z->to, (gir_op)node->op, moved(z, a, w, n, depth + 1), moved(z, b, w, n, depth + 1));
+    case GIR_SUB: {
+        /* One after the other: C leaves open which argument of a call is computed first, and so the numbers of the values. */
+        bool by_a = node->op == GIR_MUL && is_scaling(p, a),
+             by_b = node->op == GIR_DIV || (node->op == GIR_MUL && !by_a);
+        if (by_b && !is_scaling(p, b)) break;
+        a = by_a ? rescaled(z, a, n) : moved(z, a, w, n, depth + 1);
+        b = by_b ? rescaled(z, b, n) : moved(z, b, w, n, depth + 1);
+        return gir_op2(z->to, (gir_op)node->op, a, b);
+    }
     default: break;
     }
     return gir_matmul(z->to, z->map[v], w, false, false);

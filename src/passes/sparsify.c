@@ -90,8 +90,8 @@ static gir_id dropped_values(sparsifier *z, gir_id v, gir_id g, bool operand)
     gir_type t = gir_tensor(GN_F32, gir_type_of(z->to, g)->edge, 0, NULL);
     gir_id value = known_values(z, x, g, true, &t);
     if (!value) return 0;
-    gir_id left = gir_op3(z->to, GIR_SELECT, at_nonzeros(z, gir_in(p, v, 0), g, false), gir_const(z->to, &t, scale),
-                          gir_const(z->to, &t, 0));
+    gir_id kept = at_nonzeros(z, gir_in(p, v, 0), g, false), some = gir_const(z->to, &t, scale);
+    gir_id left = gir_op3(z->to, GIR_SELECT, kept, some, gir_const(z->to, &t, 0));
     return gir_op2(z->to, GIR_MUL, left, value);
 }
 

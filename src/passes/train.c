@@ -59,6 +59,9 @@ static gir_id moment(trainer *t, char which, const trained *x, const char **name
 
 static void update(trainer *t, const char *name, gir_id v) { gir_output_add(t->p, GIR_UPDATE, name, v); }
 
+/* C leaves open in which order the arguments of a call are computed, and with it the numbers of the values that they make: where
+ * two of them make some, they stand in statements of their own, so that a step is the same whoever compiled this. */
+
 /* what depends on the step ------------------------------------------------------------------------------------------ */
 
 static gir_id learning_rate(trainer *t)
@@ -87,8 +90,8 @@ static gir_id learning_rate(trainer *t)
 /* 1 - beta^(t+1) */
 static gir_id bias_correction(trainer *t, double beta)
 {
-    gir_id next = op2(t, GIR_ADD, gir_cast(t->p, t->t, GN_F64), f64(t, 1));
-    return op2(t, GIR_SUB, f64(t, 1), op2(t, GIR_POW, f64(t, beta), next));
+    gir_id step = gir_cast(t->p, t->t, GN_F64), one = f64(t, 1), next = op2(t, GIR_ADD, step, one);
+    return op2(t, GIR_SUB, one, op2(t, GIR_POW, f64(t, beta), next));
 }
 
 static void begin_step(trainer *t)
@@ -98,7 +101,8 @@ static void begin_step(trainer *t)
     t->lr = learning_rate(t);
     if (t->spec->optimizer == GN_SGD) return;
     gir_id root = gir_op1(t->p, GIR_SQRT, bias_correction(t, t->spec->beta2));
-    t->size = op2(t, GIR_DIV, op2(t, GIR_MUL, t->lr, root), bias_correction(t, t->spec->beta1));
+    t->size = op2(t, GIR_MUL, t->lr, root);
+    t->size = op2(t, GIR_DIV, t->size, bias_correction(t, t->spec->beta1));
     t->eps = scale(t, root, t->spec->eps);
 }
 
@@ -129,7 +133,8 @@ static void clip_norm(trainer *t, trained *x, int n)
     }
     if (!sum) return;
     gir_id norm = gir_op1(t->p, GIR_SQRT, sum);
-    gir_id ratio = op2(t, GIR_DIV, like(t, norm, t->spec->clip_norm), op2(t, GIR_ADD, norm, like(t, norm, 1e-6)));
+    gir_id most = like(t, norm, t->spec->clip_norm);
+    gir_id ratio = op2(t, GIR_DIV, most, op2(t, GIR_ADD, norm, like(t, norm, 1e-6)));
     gir_id coefficient = op2(t, GIR_MIN, ratio, like(t, norm, 1));
     for (int k = 0; k < n; k++) x[k].grad = op2(t, GIR_MUL, x[k].grad, spread(t, coefficient, x[k].grad));
 }
@@ -182,15 +187,17 @@ static gir_id adam(trainer *t, const trained *x)
     gir_id g = x->grad, w = x->w;
     if (s->optimizer == GN_ADAM) g = decayed(t, x);
     if (s->optimizer == GN_ADAMW && x->param->weight_decay != 0) {
-        gir_id keep = op2(t, GIR_SUB, f64(t, 1), scale(t, t->lr, x->param->weight_decay));
+        gir_id one = f64(t, 1), keep = op2(t, GIR_SUB, one, scale(t, t->lr, x->param->weight_decay));
         w = op2(t, GIR_MUL, w, spread(t, keep, w));
     }
     gir_id m = moment(t, 'm', x, &m_name), v = moment(t, 'v', x, &v_name);
     m = op2(t, GIR_ADD, m, scale(t, op2(t, GIR_SUB, g, m), 1 - s->beta1));
-    v = op2(t, GIR_ADD, scale(t, v, s->beta2), scale(t, op2(t, GIR_MUL, g, g), 1 - s->beta2));
+    v = scale(t, v, s->beta2);
+    v = op2(t, GIR_ADD, v, scale(t, op2(t, GIR_MUL, g, g), 1 - s->beta2));
     update(t, m_name, m);
     update(t, v_name, v);
-    gir_id denominator = op2(t, GIR_ADD, gir_op1(t->p, GIR_SQRT, v), spread(t, t->eps, w));
+    gir_id denominator = gir_op1(t->p, GIR_SQRT, v);
+    denominator = op2(t, GIR_ADD, denominator, spread(t, t->eps, w));
     return op2(t, GIR_SUB, w, op2(t, GIR_DIV, op2(t, GIR_MUL, spread(t, t->size, w), m), denominator));
 }
 

@@ -52,7 +52,7 @@ static LLVMValueRef from_f16_plain(cg *c, LLVMValueRef raw)
     LLVMValueRef low = or_i(c, shift_right(c, two, 17), cg_const_i(LLVMTypeOf(two), 126 << 23));
     LLVMValueRef denormal = LLVMBuildFSub(c->b, to_i(c, low, c->f32), cg_const_f(f, 0.5), "");
     LLVMValueRef small = LLVMBuildICmp(c->b, LLVMIntULT, two, cg_const_i(LLVMTypeOf(two), 1 << 27), "");
-    LLVMValueRef bits = cg_sel(c, small, to_i(c, denormal, c->i32), to_i(c, normal, c->i32));
+    LLVMValueRef usual = to_i(c, normal, c->i32), bits = cg_sel(c, small, to_i(c, denormal, c->i32), usual);
     return to_i(c, or_i(c, sign, bits), c->f32);
 }
 
@@ -140,5 +140,5 @@ cg_val cg_cast(cg *c, gn_elem to, const cg_val *v)
         return cg_lanes_const(c, to, p);
     }
     bool flat = cg_flat(v);
-    return cg_result(c, to, flat, cast(c, to, from, flat ? cg_scalar(c, v) : cg_as_vector(c, v)));
+    return cg_result(c, to, flat, cast(c, to, from, cg_operand(c, v, flat)));
 }

@@ -169,8 +169,9 @@ bool cg_const(const cg_val *v);                    /* known at compile time in e
 int64_t cg_lane(const cg_val *v, int lane);        /* INT: c + off[lane] */
 const int64_t *cg_offsets(cg *c, const cg_val *v); /* INT: [lanes] c + off */
 cg_val cg_lanes_const(cg *c, gn_elem e, const int64_t *per_lane);
-LLVMValueRef cg_scalar(cg *c, const cg_val *v);    /* a flat value as a scalar */
-LLVMValueRef cg_as_vector(cg *c, const cg_val *v); /* any value as <lanes x T>; the scalar when lanes is 1 */
+LLVMValueRef cg_scalar(cg *c, const cg_val *v);             /* a flat value as a scalar */
+LLVMValueRef cg_as_vector(cg *c, const cg_val *v);          /* any value as <lanes x T>; the scalar when lanes is 1 */
+LLVMValueRef cg_operand(cg *c, const cg_val *v, bool flat); /* one or the other */
 cg_val cg_result(cg *c, gn_elem e, bool flat, LLVMValueRef v); /* UNIFORM/INT when flat or lanes is 1, else VECTOR */
 cg_val cg_iadd(cg *c, const cg_val *a, const cg_val *b);
 cg_val cg_isub(cg *c, const cg_val *a, const cg_val *b);

@@ -77,6 +77,8 @@ LLVMValueRef cg_as_vector(cg *c, const cg_val *v)
     return v->v ? nsw_add(c, cg_splat(c, v->v, c->lanes), off) : off;
 }
 
+LLVMValueRef cg_operand(cg *c, const cg_val *v, bool flat) { return flat ? cg_scalar(c, v) : cg_as_vector(c, v); }
+
 /* Integers ---------------------------------------------------------------------------------------------------------- */
 
 int64_t cg_gcd(int64_t a, int64_t b)
@@ -167,7 +169,7 @@ cg_val cg_imul(cg *c, const cg_val *a, const cg_val *b)
         return cg_lanes_const(c, GN_I64, p);
     }
     if (!a->off && !b->off) {
-        LLVMValueRef v = LLVMBuildNSWMul(c->b, cg_scalar(c, a), cg_scalar(c, b), "");
+        LLVMValueRef y = cg_scalar(c, b), v = LLVMBuildNSWMul(c->b, cg_scalar(c, a), y, "");
         return cg_int_value(v, mul_cap(cg_gcd(a->mult, a->c), cg_gcd(b->mult, b->c)));
     }
     return vector_op(c, LLVMMul, a, b);
@@ -224,11 +226,9 @@ static cg_val divmod_lanes(cg *c, const cg_val *a, int64_t d, bool mod)
         k = LLVMBuildZExt(c->b, LLVMBuildICmp(c->b, LLVMIntUGE, t, dv, ""), v32, "");
     else
         k = LLVMBuildUDiv(c->b, t, dv, "");
-    LLVMValueRef v;
-    if (mod)
-        v = LLVMBuildZExt(c->b, LLVMBuildSub(c->b, t, LLVMBuildMul(c->b, k, dv, ""), ""), v64, "");
-    else
-        v = LLVMBuildAdd(c->b, cg_splat(c, q, c->lanes), LLVMBuildZExt(c->b, k, v64, ""), "");
+    if (mod) k = LLVMBuildSub(c->b, t, LLVMBuildMul(c->b, k, dv, ""), "");
+    LLVMValueRef v = LLVMBuildZExt(c->b, k, v64, "");
+    if (!mod) v = LLVMBuildAdd(c->b, cg_splat(c, q, c->lanes), v, "");
     return cg_vector(GN_I64, v);
 }
 
@@ -274,7 +274,7 @@ cg_val cg_iminmax(cg *c, const cg_val *a, const cg_val *b, bool max)
     }
     const char *name = max ? "llvm.smax" : "llvm.smin";
     bool flat = cg_flat(a) && cg_flat(b);
-    LLVMValueRef x = flat ? cg_scalar(c, a) : cg_as_vector(c, a), y = flat ? cg_scalar(c, b) : cg_as_vector(c, b);
+    LLVMValueRef x = cg_operand(c, a, flat), y = cg_operand(c, b, flat);
     return cg_result(c, GN_I64, flat, cg_binary(c, name, x, y));
 }
 
@@ -288,9 +288,9 @@ cg_val cg_icompare(cg *c, kir_op op, const cg_val *a, const cg_val *b)
         return cg_lanes_const(c, GN_BOOL, p);
     }
     LLVMIntPredicate how = op == KIR_ILT ? LLVMIntSLT : op == KIR_ILE ? LLVMIntSLE : LLVMIntEQ;
-    if (cg_flat(a) && cg_flat(b))
-        return cg_uniform(GN_BOOL, LLVMBuildICmp(c->b, how, cg_scalar(c, a), cg_scalar(c, b), ""));
-    return cg_result(c, GN_BOOL, false, LLVMBuildICmp(c->b, how, cg_as_vector(c, a), cg_as_vector(c, b), ""));
+    bool flat = cg_flat(a) && cg_flat(b);
+    LLVMValueRef y = cg_operand(c, b, flat), x = cg_operand(c, a, flat);
+    return cg_result(c, GN_BOOL, flat, LLVMBuildICmp(c->b, how, x, y, ""));
 }
 
 /* Choices and bools ------------------------------------------------------------------------------------------------- */
@@ -308,10 +308,11 @@ cg_val cg_select(cg *c, const cg_val *cond, const cg_val *a, const cg_val *b)
     }
     if (cond->kind == CG_UNIFORM) {
         bool flat = cg_flat(a) && cg_flat(b);
-        LLVMValueRef x = flat ? cg_scalar(c, a) : cg_as_vector(c, a), y = flat ? cg_scalar(c, b) : cg_as_vector(c, b);
+        LLVMValueRef x = cg_operand(c, a, flat), y = cg_operand(c, b, flat);
         return cg_result(c, a->elem, flat, cg_sel(c, cond->v, x, y));
     }
-    return cg_result(c, a->elem, false, cg_sel(c, cg_as_vector(c, cond), cg_as_vector(c, a), cg_as_vector(c, b)));
+    LLVMValueRef y = cg_as_vector(c, b), x = cg_as_vector(c, a);
+    return cg_result(c, a->elem, false, cg_sel(c, cg_as_vector(c, cond), x, y));
 }
 
 static bool logic(kir_op op, bool x, bool y) { return op == KIR_NOT ? !x : op == KIR_AND ? x && y : x || y; }
@@ -324,7 +325,7 @@ cg_val cg_logic(cg *c, kir_op op, const cg_val *a, const cg_val *b)
         return cg_lanes_const(c, GN_BOOL, p);
     }
     bool flat = cg_flat(a) && cg_flat(b);
-    LLVMValueRef x = flat ? cg_scalar(c, a) : cg_as_vector(c, a), y = flat ? cg_scalar(c, b) : cg_as_vector(c, b), v;
+    LLVMValueRef x = cg_operand(c, a, flat), y = cg_operand(c, b, flat), v;
     if (op == KIR_NOT)
         v = LLVMBuildNot(c->b, x, "");
     else

@@ -83,7 +83,8 @@ static LLVMValueRef reduced_expm1(cg *c, LLVMValueRef x, LLVMValueRef *whole)
     LLVMValueRef r = cg_muladd(c, k, CONST(-0.693145751953125), x);
     r = cg_muladd(c, k, CONST(-1.42860682030941723e-6), r);
     *whole = k;
-    return cg_muladd(c, MUL(r, r), cg_poly(c, r, p, COUNT(p)), r);
+    LLVMValueRef q = cg_poly(c, r, p, COUNT(p));
+    return cg_muladd(c, MUL(r, r), q, r);
 }
 
 static LLVMValueRef as_int(cg *c, LLVMValueRef k) { return LLVMBuildFPToSI(c->b, k, cg_like(c->i32, k), ""); }
@@ -157,7 +158,8 @@ static LLVMValueRef split(cg *c, LLVMValueRef x_, LLVMValueRef *e)
     LLVMValueRef up = LLVMBuildSub(c->b, b, cg_const_i(t, 0x3f3504f3), ""); /* bits of sqrt(1/2) */
     LLVMValueRef k = LLVMBuildAShr(c->b, up, cg_const_i(t, 23), "");
     LLVMValueRef m = from_bits(c, LLVMBuildSub(c->b, b, LLVMBuildShl(c->b, k, cg_const_i(t, 23), ""), ""));
-    *e = SUB(LLVMBuildSIToFP(c->b, k, LLVMTypeOf(x_), ""), cg_sel(c, tiny, CONST(23.0), CONST(0.0)));
+    LLVMValueRef scaled = cg_sel(c, tiny, CONST(23.0), CONST(0.0));
+    *e = SUB(LLVMBuildSIToFP(c->b, k, LLVMTypeOf(x_), ""), scaled);
     return SUB(m, CONST(1.0));
 }
 
@@ -167,7 +169,8 @@ static LLVMValueRef log_sum(cg *c, LLVMValueRef x_, LLVMValueRef e, LLVMValueRef
     static const double q[] = {0.06972518634, -0.1148121206, 0.1168578472,  -0.1242552336, 0.1424900724,
                                -0.1666780713, 0.2000071721,  -0.2499999693, 0.3333333117};
     LLVMValueRef f = x_, z = MUL(f, f);
-    LLVMValueRef y = MUL(MUL(z, f), cg_poly(c, f, q, COUNT(q)));
+    LLVMValueRef y = cg_poly(c, f, q, COUNT(q));
+    y = MUL(MUL(z, f), y);
     y = cg_muladd(c, e, CONST(-2.12194440e-4), y);
     if (small) y = ADD(y, small);
     y = cg_muladd(c, z, CONST(-0.5), y);
@@ -197,7 +200,7 @@ static LLVMValueRef emit_log1p(cg *c, LLVMValueRef x_)
     LLVMValueRef near = LLVMBuildFCmp(c->b, LLVMRealOEQ, e, zero, "");
     /* what 1 + x lost; the larger of the two summands is subtracted first */
     LLVMValueRef big = LESS(one, x);
-    LLVMValueRef lost = SUB(cg_sel(c, big, one, x), SUB(u, cg_sel(c, big, x, one)));
+    LLVMValueRef rest = SUB(u, cg_sel(c, big, x, one)), lost = SUB(cg_sel(c, big, one, x), rest);
     f = cg_sel(c, near, x, f);
     LLVMValueRef y = log_sum(c, f, e, cg_sel(c, near, zero, DIV(lost, u)));
     y = cg_sel(c, LLVMBuildFCmp(c->b, LLVMRealUNO, x, x, ""), x, y);
@@ -228,7 +231,8 @@ static LLVMValueRef emit_erf(cg *c, LLVMValueRef x_)
     LLVMValueRef t = cg_unary(c, "llvm.fabs", x_), s = MUL(x_, x_);
     LLVMValueRef low = cg_muladd(c, cg_poly(c, s, near, COUNT(near)), x_, x_);
     LLVMValueRef high = SUB(CONST(1.0), emit_exp(c, cg_poly(c, at_most(c, t, 4.0), far, COUNT(far))));
-    return cg_sel(c, LESS(CONST(1.0), t), copy_sign(c, high, x_), low);
+    high = copy_sign(c, high, x_);
+    return cg_sel(c, LESS(CONST(1.0), t), high, low);
 }
 
 /* sin and cos: reduced in f64 by pi/2 in three parts, so that arguments up to 2^30 lose nothing (2^20 where
@@ -244,14 +248,16 @@ static LLVMValueRef emit_sincos(cg *c, LLVMValueRef x, bool is_cos)
     q = at_least(c, at_most(c, q, 0x1p30), -0x1p30);
     LLVMValueRef r = d;
     for (int i = 0; i < 3; i++) r = cg_muladd(c, q, CONST(-part[i]), r);
-    r = ADD(at_least(c, at_most(c, r, 0.79), -0.79), SUB(d, d)); /* inf - inf: NaN */
+    LLVMValueRef zero = SUB(d, d); /* inf - inf: NaN */
+    r = ADD(at_least(c, at_most(c, r, 0.79), -0.79), zero);
     LLVMValueRef nan = LLVMBuildFCmp(c->b, LLVMRealUNO, q, q, "");
     LLVMValueRef n = LLVMBuildFPToSI(c->b, cg_sel(c, nan, LLVMConstNull(td), q), ti, "");
     if (is_cos) n = LLVMBuildAdd(c->b, n, cg_const_i(ti, 1), "");
     x_ = r = LLVMBuildFPTrunc(c->b, r, cg_like(c->f32, x), "");
     LLVMValueRef z = MUL(r, r), one = CONST(1.0);
     LLVMValueRef sine = cg_muladd(c, MUL(z, cg_poly(c, z, s_, COUNT(s_))), r, r);
-    LLVMValueRef cosine = cg_muladd(c, MUL(z, z), cg_poly(c, z, c_, COUNT(c_)), cg_muladd(c, z, CONST(-0.5), one));
+    LLVMValueRef cosine = cg_muladd(c, z, CONST(-0.5), one), quartic = cg_poly(c, z, c_, COUNT(c_));
+    cosine = cg_muladd(c, MUL(z, z), quartic, cosine);
     LLVMValueRef odd = LLVMBuildTrunc(c->b, n, cg_like(c->i1, x), "");
     LLVMValueRef y = cg_sel(c, odd, cosine, sine);
     LLVMValueRef minus =

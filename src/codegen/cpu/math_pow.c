@@ -22,9 +22,11 @@ static LLVMValueRef log64(cg *c, LLVMValueRef x)
     LLVMValueRef k = LLVMBuildAShr(c->b, high, cg_const_i(LLVMTypeOf(high), 20), "");
     LLVMValueRef wide = LLVMBuildShl(c->b, LLVMBuildSExt(c->b, k, ti, ""), cg_const_i(ti, 52), "");
     LLVMValueRef m = as(c, LLVMBuildSub(c->b, b, wide, ""), c->f64), one = CONST(1.0);
-    LLVMValueRef s = LLVMBuildFDiv(c->b, LLVMBuildFSub(c->b, m, one, ""), LLVMBuildFAdd(c->b, m, one, ""), "");
+    LLVMValueRef sum = LLVMBuildFAdd(c->b, m, one, "");
+    LLVMValueRef s = LLVMBuildFDiv(c->b, LLVMBuildFSub(c->b, m, one, ""), sum, "");
     LLVMValueRef z = LLVMBuildFMul(c->b, s, s, "");
-    LLVMValueRef l = LLVMBuildFMul(c->b, LLVMBuildFAdd(c->b, s, s, ""), cg_poly(c, z, series, COUNT(series)), "");
+    LLVMValueRef l = cg_poly(c, z, series, COUNT(series));
+    l = LLVMBuildFMul(c->b, LLVMBuildFAdd(c->b, s, s, ""), l, "");
     return cg_muladd(c, LLVMBuildSIToFP(c->b, k, td, ""), CONST(0.69314718055994530942), l);
 }
 
@@ -41,7 +43,8 @@ static LLVMValueRef exp64(cg *c, LLVMValueRef x)
     LLVMValueRef n = LLVMBuildFPToSI(c->b, cg_sel(c, nan, LLVMConstNull(td), k), t32, "");
     n = LLVMBuildAdd(c->b, n, cg_const_i(t32, 1023), "");
     LLVMValueRef scale = LLVMBuildShl(c->b, LLVMBuildZExt(c->b, n, t64, ""), cg_const_i(t64, 52), "");
-    return LLVMBuildFMul(c->b, cg_poly(c, r, taylor, COUNT(taylor)), as(c, scale, c->f64), "");
+    scale = as(c, scale, c->f64);
+    return LLVMBuildFMul(c->b, cg_poly(c, r, taylor, COUNT(taylor)), scale, "");
 }
 
 static LLVMValueRef equal(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildFCmp(c->b, LLVMRealOEQ, a, b, ""); }
@@ -76,7 +79,8 @@ LLVMValueRef cg_pow(cg *c, gn_elem e, LLVMValueRef x, LLVMValueRef y)
     LLVMValueRef sign = cg_sel(c, odd, x, cg_const_f(tf, 1.0));
     LLVMValueRef zero = LLVMConstNull(tf), below = LLVMBuildFCmp(c->b, LLVMRealOLT, x, zero, "");
     LLVMValueRef finite = LLVMBuildFCmp(c->b, LLVMRealOGT, x, cg_const_f(tf, -__builtin_inf()), "");
-    LLVMValueRef bad = LLVMBuildAnd(c->b, LLVMBuildAnd(c->b, below, finite, ""), LLVMBuildNot(c->b, whole, ""), "");
+    LLVMValueRef broken = LLVMBuildNot(c->b, whole, "");
+    LLVMValueRef bad = LLVMBuildAnd(c->b, LLVMBuildAnd(c->b, below, finite, ""), broken, "");
     bad = LLVMBuildAnd(c->b, bad, LLVMBuildFCmp(c->b, LLVMRealORD, y, y, ""), "");
     LLVMValueRef one = cg_const_f(tf, 1.0), is_one = equal(c, x, one), y_zero = equal(c, y, zero);
     r = cg_binary(c, "llvm.copysign", r, sign);

@@ -186,7 +186,8 @@ void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value)
     cg_check_bounds(c, m, index);
     if (cg_flat(index) && (cg_flat(value) || c->lanes == 1 || c->mask.kind != CG_VECTOR)) {
         LLVMValueRef v = cg_flat(value) ? cg_scalar(c, value) : cg_extract(c, cg_as_vector(c, value), last_lane(c));
-        cg_store_raw(c, m, cg_address(c, m, index->v, index->c), cg_narrow(c, m->elem, v));
+        v = cg_narrow(c, m->elem, v);
+        cg_store_raw(c, m, cg_address(c, m, index->v, index->c), v);
         return;
     }
     LLVMValueRef raw = cg_narrow(c, m->elem, cg_as_vector(c, value));
@@ -197,9 +198,11 @@ void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value)
     bool known = index->kind == CG_INT && index->off && c->mask.kind != CG_VECTOR;
     if (known && store_permuted(c, m, index, raw)) return;
     if (known && (m->tile || !c->target->masks || c->lanes <= 4)) {
-        for (int l = 0; l < c->lanes; l++)
-            if (cg_lane_runs(c, l))
-                cg_store_raw(c, m, cg_address(c, m, index->v, cg_lane(index, l)), cg_extract(c, raw, l));
+        for (int l = 0; l < c->lanes; l++) {
+            if (!cg_lane_runs(c, l)) continue;
+            LLVMValueRef x = cg_extract(c, raw, l);
+            cg_store_raw(c, m, cg_address(c, m, index->v, cg_lane(index, l)), x);
+        }
         return;
     }
     cg_scatter(c, m, index, raw);

@@ -78,7 +78,7 @@ cg_val cg_random(cg *c, kir_id inst)
     const cg_val *key = &c->val[in->a], *element = &c->val[in->b];
     bool flat = cg_flat(key) && cg_flat(element);
     LLVMValueRef k = draw_key(c, cg_flat(key) ? cg_scalar(c, key) : cg_as_vector(c, key), in->imm);
-    LLVMValueRef e = flat ? cg_scalar(c, element) : cg_as_vector(c, element);
+    LLVMValueRef e = cg_operand(c, element, flat);
     c->word[inst] = words(c, k, e);
     return cg_result(c, GN_F32, flat, to_uniform(c, c->word[inst]));
 }
@@ -145,7 +145,7 @@ static LLVMValueRef key_of(cg *c, LLVMValueRef seed, LLVMValueRef step)
 cg_val cg_rng_key(cg *c, const cg_val *seed, const cg_val *step)
 {
     bool flat = cg_flat(seed) && cg_flat(step);
-    LLVMValueRef a = flat ? cg_scalar(c, seed) : cg_as_vector(c, seed);
-    LLVMValueRef b = flat ? cg_scalar(c, step) : cg_as_vector(c, step);
+    LLVMValueRef a = cg_operand(c, seed, flat);
+    LLVMValueRef b = cg_operand(c, step, flat);
     return cg_result(c, GN_I64, flat, key_of(c, a, b));
 }

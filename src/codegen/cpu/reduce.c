@@ -57,15 +57,18 @@ static void reduce_runs(cg *c, const cg_mem *m, const cg_val *index, int red, LL
         for (int l = 0; l < c->lanes; l++) map[l] = l ^ d;
         v = cg_combine(c, e, red, v, cg_shuffle(c, v, NULL, map, c->lanes));
     }
-    for (int l = 0; l < c->lanes; l += g)
-        acc_scalar(c, m, cg_address(c, m, index->v, cg_lane(index, l)), red, cg_extract(c, v, l));
+    for (int l = 0; l < c->lanes; l += g) {
+        LLVMValueRef x = cg_extract(c, v, l);
+        acc_scalar(c, m, cg_address(c, m, index->v, cg_lane(index, l)), red, x);
+    }
 }
 
 void cg_reduce_into(cg *c, const cg_mem *m, const cg_val *index, int red, LLVMValueRef v)
 {
     gn_elem e = cg_value_elem(m->elem);
     if (cg_flat(index)) {
-        acc_scalar(c, m, cg_address(c, m, index->v, index->c), red, cg_tree(c, e, red, v));
+        v = cg_tree(c, e, red, v);
+        acc_scalar(c, m, cg_address(c, m, index->v, index->c), red, v);
         return;
     }
     int g = index->kind == CG_INT ? run_length(c, index) : 0;

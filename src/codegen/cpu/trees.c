@@ -20,7 +20,8 @@ static LLVMValueRef combine_halves(cg *c, const runs *r, gn_elem e, int red, LLV
 {
     int high[CG_MAX_LANES];
     for (int l = 0; l < width; l++) high[l] = low[l] + r->length / 2;
-    return cg_combine(c, e, red, cg_shuffle(c, a, b, low, width), cg_shuffle(c, a, b, high, width));
+    LLVMValueRef y = cg_shuffle(c, a, b, high, width), x = cg_shuffle(c, a, b, low, width);
+    return cg_combine(c, e, red, x, y);
 }
 
 /* Appends the lower halves of the runs in lanes [from, to) of the first or second operand. */

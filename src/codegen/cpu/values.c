@@ -8,7 +8,7 @@ static cg_val float_op(cg *c, const kir_inst *in, const cg_val *a, const cg_val 
     static const build_binary build[KIR_OP_COUNT] = {
         [KIR_FADD] = LLVMBuildFAdd, [KIR_FSUB] = LLVMBuildFSub, [KIR_FMUL] = LLVMBuildFMul, [KIR_FDIV] = LLVMBuildFDiv};
     bool flat = cg_flat(a) && cg_flat(b);
-    LLVMValueRef x = flat ? cg_scalar(c, a) : cg_as_vector(c, a), y = flat ? cg_scalar(c, b) : cg_as_vector(c, b), v;
+    LLVMValueRef x = cg_operand(c, a, flat), y = cg_operand(c, b, flat), v;
     if (in->op == KIR_FPOW)
         v = cg_pow(c, (gn_elem)in->elem, x, y);
     else if (in->op == KIR_FMIN || in->op == KIR_FMAX)
@@ -21,15 +21,14 @@ static cg_val float_op(cg *c, const kir_inst *in, const cg_val *a, const cg_val 
 static cg_val float_fma(cg *c, const cg_val *a, const cg_val *b, const cg_val *d)
 {
     bool flat = cg_flat(a) && cg_flat(b) && cg_flat(d);
-    LLVMValueRef v = flat ? cg_fma(c, cg_scalar(c, a), cg_scalar(c, b), cg_scalar(c, d))
-                          : cg_fma(c, cg_as_vector(c, a), cg_as_vector(c, b), cg_as_vector(c, d));
-    return cg_result(c, (gn_elem)a->elem, flat, v);
+    LLVMValueRef z = cg_operand(c, d, flat), y = cg_operand(c, b, flat), x = cg_operand(c, a, flat);
+    return cg_result(c, (gn_elem)a->elem, flat, cg_fma(c, x, y, z));
 }
 
 static cg_val float_unary(cg *c, const kir_inst *in, const cg_val *a)
 {
     bool flat = cg_flat(a);
-    LLVMValueRef x = flat ? cg_scalar(c, a) : cg_as_vector(c, a), v;
+    LLVMValueRef x = cg_operand(c, a, flat), v;
     switch (in->op) {
     case KIR_FNEG: v = LLVMBuildFNeg(c->b, x, ""); break;
     case KIR_FABS: v = cg_unary(c, "llvm.fabs", x); break;
@@ -44,7 +43,7 @@ static cg_val float_compare(cg *c, kir_op op, const cg_val *a, const cg_val *b)
 {
     LLVMRealPredicate how = op == KIR_FLT ? LLVMRealOLT : op == KIR_FLE ? LLVMRealOLE : LLVMRealOEQ;
     bool flat = cg_flat(a) && cg_flat(b);
-    LLVMValueRef x = flat ? cg_scalar(c, a) : cg_as_vector(c, a), y = flat ? cg_scalar(c, b) : cg_as_vector(c, b);
+    LLVMValueRef x = cg_operand(c, a, flat), y = cg_operand(c, b, flat);
     return cg_result(c, GN_BOOL, flat, LLVMBuildFCmp(c->b, how, x, y, ""));
 }
 

@@ -56,7 +56,8 @@ static void copy_tile(cg *c, kir_id tile, cg_tile own)
     to.ptr = c->tile[tile].ptr;
     for (int64_t i = 0; i < own.elems; i++) {
         LLVMValueRef x = cg_load_raw(c, &from, cg_address(c, &from, NULL, i), 1);
-        cg_store_raw(c, &to, cg_address(c, &to, NULL, i * c->lanes), cg_splat(c, x, c->lanes));
+        x = cg_splat(c, x, c->lanes);
+        cg_store_raw(c, &to, cg_address(c, &to, NULL, i * c->lanes), x);
     }
 }
 
