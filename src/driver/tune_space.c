@@ -17,6 +17,7 @@ static const tune_switch switches[] = {
     {"share-sizes", THERE},
     {"store-scalars", THERE},
     {"aggregate_heads", HERE},
+    {"edge_products", HERE | THERE},
     {"reassociate", HERE | THERE},
     {"aggregate_first", HERE | THERE},
     {"aggregate_picked", HERE | THERE},

@@ -65,6 +65,7 @@ typedef struct gn_pass_options {
 /* always: 0 not in eager mode, 1 in eager mode too, 2 what comes after relies on it: it cannot be left out.
  *      name        always  what it does                                                                          */
 #define GN_PASSES(X)                                                                                                   \
+    X(edge_products, 0, "takes products of rows of edges in front of gathers or behind sums, once a row of nodes")     \
     X(reassociate, 0, "moves products in front of aggregations where fewer columns travel")                            \
     X(aggregate_first, 0, "moves products behind aggregations that are narrower, or the same in every run")            \
     X(simplify, 1, "drops dead values, shares equal ones, folds constants and identities")                             \

@@ -43,6 +43,8 @@ static const char prelude[] = "  space node node ?\n"
 #define DOT                                                                                                            \
     "%21 = mul %13, %12\n %22 = reduce %21 {axes = 1}\n %23 = slice %6 {axis = 0, start = 2} : edge f32[1]\n"          \
     " %24 = reshape %23 : edge f32[]\n "
+/* %22, of 18 columns, times weights; of the sum of that, times others, %29 */
+#define ENDS " %23 = state \"m.any\" : f32[18, 6]\n %24 = matmul %22, %23\n %25 = tanh %24\n %29 = matmul %25, %10\n"
 #define SUM " %30 = scatter %1, %29 {end = 1, red = 0}\n"
 
 static const char *const rules[][2] = {
@@ -249,6 +251,37 @@ static const char *const rules[][2] = {
      " %28 = add %26, %27\n output \"p\" %18\n"},
     {"of a wide product", "%21 = matmul %4, %10\n %22 = gather %1, %21 {end = 0}\n"
                           " %29 = scatter %1, %22 {end = 1}\n" PRODUCT},
+    /* edge_products */
+    {"both ends side by side", "%21 = sub %12, %13\n %22 = concat %12, %21, %6 {axis = 0}\n" ENDS SUM},
+    {"both ends side by side, a maximum",
+     "%21 = sub %12, %13\n %22 = concat %12, %21, %6 {axis = 0}\n" ENDS " %30 = scatter %1, %29 {end = 1, red = 1}\n"},
+    {"one end less the other, and the other again, by source",
+     "%21 = sub %14, %13\n %22 = concat %14, %21, %13 {axis = 0}\n" ENDS " %30 = scatter %1, %29 {end = 0, red = 0}\n"},
+    {"both ends, scaled by numbers and by rows",
+     "%21 = const {value = -3} : edge f32[6]\n %31 = mul %14, %21\n %32 = mul %17, %14\n %33 = div %6, %21\n"
+     " %22 = concat %31, %32, %33 {axis = 0}\n" ENDS SUM},
+    {"both ends, divided, negated", "%21 = div %14, %17\n %31 = neg %21\n %32 = neg %12\n %33 = neg %31\n"
+                                    " %22 = concat %31, %32, %33 {axis = 0}\n" ENDS SUM},
+    {"scaled twice", "%21 = mul %14, %17\n %31 = div %21, %17\n %32 = mul %31, %17\n"
+                     " %22 = concat %31, %21, %32 {axis = 0}\n" ENDS SUM},
+    {"a product of one end, of a product of that end",
+     "%21 = matmul %12, %10\n %22 = broadcast %11 : edge f32[6]\n %23 = add %21, %22\n %24 = tanh %23\n"
+     " %25 = concat %24, %24 {axis = 0}\n %26 = slice %25 {axis = 0, start = 3} : edge f32[6]\n %28 = matmul %26, %9\n"
+     " %30 = scatter %1, %28 {end = 1, red = 1}\n"},
+    {"a product of one end of two graphs",
+     "%21 = gather %2, %4 {end = 0}\n %22 = matmul %21, %9\n %23 = scatter %2, %22 {end = 1, red = 1}\n"
+     " %24 = matmul %14, %9\n %25 = scatter %1, %24 {end = 1, red = 2}\n %26 = add %23, %25\n"},
+    {"a sum of products, scaled, with a bias",
+     "%21 = tanh %6\n %22 = matmul %21, %9\n %23 = slice %11 {axis = 0, start = 2} : f32[3]\n"
+     " %24 = broadcast %23 : edge f32[3]\n %25 = add %22, %24\n %26 = broadcast %16 : edge f32[3]\n %29 = mul %25, "
+     "%26\n" SUM},
+    {"a sum of products, divided, less another, by source",
+     "%21 = tanh %6\n %22 = matmul %21, %9\n %23 = slice %6 {axis = 0, start = 1} : edge f32[3]\n"
+     " %24 = broadcast %16 : edge f32[3]\n %25 = div %22, %24\n %26 = sub %23, %25\n %27 = neg %26\n"
+     " %30 = scatter %1, %27 {end = 0, red = 0}\n"},
+    {"a sum of products and their maximum",
+     "%21 = tanh %6\n %22 = matmul %21, %9\n %23 = scatter %1, %22 {end = 1, red = 0}\n"
+     " %24 = scatter %1, %22 {end = 1, red = 1}\n %25 = add %23, %24\n"},
     /* aggregate_first */
     {"a sum of wide products", WIDE "%23 = gather %1, %22 {end = 0}\n %24 = scatter %1, %23 {end = 1, red = 0}\n"},
     {"a sum of wide products by source",
