@@ -37,6 +37,7 @@ static gn_status *make(gn_cli *cli, gn_session *s, gn_aot_object *out)
     gn_aot_options o = {.prefix = cli->opt.prefix,
                         .cpu = cli->opt.cpu,
                         .normalized = s->data->normalized,
+                        .n_classes = gn_session_classes(s),
                         .embed = cli->opt.weights != NULL};
     GN_TRY(gn_model_add_state(s->model, &s->build, &s->state));
     GN_TRY(gn_session_load(s));

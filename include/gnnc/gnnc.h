@@ -15,7 +15,7 @@
  *
  * Errors.  A function that can fail returns a status: NULL is success; anything else is the caller's, who reads code and
  * message and ends it with gnnc_status_free.  When a function fails, *out is NULL, and what it was called on is as it
- * was before, but for a run: it has no output until the next call that succeeds.  Nothing is printed, nothing exits, no
+ * was before, but for a run whose inference or step had begun: it has no output until the next one that succeeds.  Nothing is printed, nothing exits, no
  * signal handlers or global state are touched. Any function may return GNNC_ERROR_MEMORY.
  * NULL where something is needed is GNNC_ERROR_USAGE that names function and argument; functions without a status then do
  * nothing, give 0, or describe nothing.
@@ -408,7 +408,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save_weights(const gnnc_state *s
  * training that never stopped.  Weights lie in the file as gnnc_state_save_weights writes them, the rest beside them, model,
  * hyperparameters and optimizer in its metadata.  Loading takes a file that was saved from the same model with the same sizes,
  * hyperparameters and optimizer, or a checkpoint of `gnnc train` of such a one (its last weights, not its best); else
- * GNNC_ERROR_DATA, which names what differs, and the state is as it was.  GNNC_ERROR_IO as above. */
+ * GNNC_ERROR_DATA, which names what differs, and the state is as it was.  GNNC_ERROR_IO as above.  An executable compiled without
+ * `train` keeps weights alone: it takes those of such a file by gnnc_state_load_weights. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load(gnnc_state *s, const char *path);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_save(const gnnc_state *s, const char *path);
 

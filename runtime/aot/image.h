@@ -43,6 +43,7 @@ typedef struct gn_aot_image {
     bool sparse_x;      /* products walk the non-zeros of x */
     bool one_region[2]; /* a run of eval, of step is one parallel region */
     int n_inputs, n_outputs, n_weights, n_states;
+    int64_t n_classes; /* that labels y are of: 0 .. n_classes - 1, -1 unknown; 0: any number will do */
     const gn_aot_tensor *inputs, *outputs; /* outputs: of eval */
     const gn_aot_weight *weights;
     const gn_aot_state *states;

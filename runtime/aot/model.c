@@ -88,9 +88,9 @@ int gn_aot_new(const gn_aot_image *g, uint64_t has, int threads, uint64_t seed, 
 
 int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out)
 {
-    if (!out) return GN_ERR_USAGE;
-    *out = NULL;
+    if (out) *out = NULL;
     AOT_USABLE(with);
+    if (!out) return aot_say(with, GN_ERROR(GN_ERR_USAGE, "there is no place for the new model: out is NULL"));
     return new_model(with->image, with->image->needs, threads, 0, with->store, out);
 }
 

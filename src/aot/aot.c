@@ -121,6 +121,7 @@ static gn_status *describe(gn_arena *a, const gn_model *m, const gn_build *b, co
     if (b->step.code) GN_TRY(add_inputs(a, m->loss, b, &in));
     GN_TRY(add_outputs(a, m->eval, &out));
     GN_TRY(describe_weights(a, m, s, opt->embed, g));
+    g->n_classes = opt->n_classes;
     g->sparse_x = any_pattern(b);
     g->one_region[0] = b->eval.one_region;
     g->one_region[1] = b->step.one_region;

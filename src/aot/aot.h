@@ -16,6 +16,7 @@ typedef struct gn_aot_options {
     const char *prefix; /* of all names; NULL: made of the model's */
     const char *cpu;    /* as that of the build; NULL: native */
     bool normalized;    /* rows of the features that it was made with were divided by their sums: the header says so */
+    int64_t n_classes;  /* of labels; 0: none */
     bool embed;         /* weights are those of the state; else drawn where the program starts */
 } gn_aot_options;
 

@@ -1,6 +1,8 @@
 /* The C header of a compiled model.  Texts are templates: $ stands for the prefix, @ for it in capitals. */
 #include "aot/aot.h"
 
+#include "runtime/pair.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -91,18 +93,20 @@ static void life(writer *w)
     add(w, w->o->image.n_weights && w->o->image.weights[0].data
                ? "Its weights are those that it was\n * compiled with; `seed` draws dropout.\n"
                : "Its weights are drawn by `seed` as the\n * model says; $_load_weights gives others.\n");
-    add(w, " * On failure *out is a model too, for $_message and $_free alone; NULL where memory ran out.\n"
-           " * @_ERROR_CPU: this processor cannot run the code.  It is asked first, so nothing worse happens. */\n"
-           "int $_new(int threads, uint64_t seed, $_model **out);\n"
-           "/* Another model with the same weights and state, which live until all models that share them are freed.  "
-           "Those\n"
-           " * may infer at the same time, each on a thread of its own, while none trains, resets or is given weights. "
-           "*/\n"
-           "int $_share($_model *with, int threads, $_model **out);\n"
-           "void $_free($_model *m); /* NULL is fine */\n"
-           "/* Why the last call that failed did; lives until the next one fails.  NULL: memory ran out, or that was "
-           "given. */\n"
-           "const char *$_message(const $_model *m);\n\n");
+    add(w,
+        " * On failure *out is a model too, for $_message and $_free alone; NULL where memory ran out.\n"
+        " * @_ERROR_CPU: this processor cannot run the code.  It is asked first, so nothing worse happens. */\n"
+        "int $_new(int threads, uint64_t seed, $_model **out);\n"
+        "/* Another model with the same weights and state, which live until all models that share them are freed.  "
+        "Those\n"
+        " * may infer at the same time, each on a thread of its own, while none trains, resets or is given weights.  "
+        "On\n"
+        " * failure *out is as it is of $_new. */\n"
+        "int $_share($_model *with, int threads, $_model **out);\n"
+        "void $_free($_model *m); /* NULL is fine */\n"
+        "/* Why the last call that failed did; lives until the next one fails.  NULL: memory ran out, or that was "
+        "given. */\n"
+        "const char *$_message(const $_model *m);\n\n");
 }
 
 static void graphs(writer *w)
@@ -127,10 +131,22 @@ static const char *what_of(const writer *w, const gn_aot_tensor *t)
                "and so "
                "are others to be that are given here";
     if (!strcmp(t->name, "x")) return "features of nodes";
-    if (!strcmp(t->name, "y")) return "labels of nodes, -1: unknown";
+    if (!strcmp(t->name, "y") && t->elem == GN_I32 && w->o->image.n_classes)
+        return gn_arena_printf(w->arena, "labels of nodes, 0 .. %" PRId64 ", -1: unknown", w->o->image.n_classes - 1);
+    if (!strcmp(t->name, "y")) return "labels of nodes";
     if (!strcmp(t->name, "g.weight")) return "weights of edges";
     if (!strcmp(t->name, "g.attr")) return "attributes of edges";
     return t->elem == GN_BOOL ? "0: no, all else: yes" : "as the model declares it";
+}
+
+/* Does inference read it, or what it computes once? */
+static bool serves(const gn_aot_image *g, const gn_aot_tensor *t)
+{
+    const gn_artifact *both[] = {g->eval, g->eval_ahead};
+    if (g->sparse_x && !strcmp(t->name, "x")) return true;
+    for (int k = 0; k < 2; k++)
+        if (both[k] && gn_artifact_reads(both[k], GN_SLOT_INPUT, t->name)) return true;
+    return false;
 }
 
 static void input(writer *w, const gn_aot_tensor *t)
@@ -138,8 +154,8 @@ static void input(writer *w, const gn_aot_tensor *t)
     const char *id = gn_aot_identifier(w->arena, t->name, &w->names);
     const char *type = c_type(t->elem), *p = w->o->prefix;
     bool rows = t->rows != GN_AOT_ONE;
-    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s. */\n", t->name, type, rows_of(t), t->row_elems,
-                  what_of(w, t));
+    gn_buf_printf(w->out, "/* %s: %s %s[%" PRId64 "], %s%s. */\n", t->name, type, rows_of(t), t->row_elems,
+                  what_of(w, t), serves(&w->o->image, t) ? "" : "; for training alone");
     gn_buf_printf(w->out, "#define %s_%s_COLUMNS %" PRId64 "\n", w->capitals, capitals(w->arena, id), t->row_elems);
     gn_buf_printf(w->out, "static inline int %s_bind_%s(%s_model *m, %sconst %s *data)\n{\n", p, id, p,
                   rows ? "int64_t rows, " : "", type);
@@ -159,7 +175,9 @@ static void inputs(writer *w)
 {
     add(w, "/* Data, by name.  `rows`: how many there are; that they fit the graph is checked when something is "
            "computed.\n"
-           " * @_ERROR_USAGE: there is no such input, or the address is not aligned to its elements. */\n"
+           " * @_ERROR_USAGE: there is no such input, or the address is not aligned to its elements; @_ERROR_DATA: a "
+           "label that is\n"
+           " * no class. */\n"
            "int $_bind($_model *m, const char *name, int64_t rows, const void *data);\n\n");
     for (int k = 0; k < w->o->image.n_inputs; k++) input(w, &w->o->image.inputs[k]);
 }

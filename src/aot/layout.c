@@ -16,7 +16,7 @@ SIZE(gn_artifact, 104);
 SIZE(gn_aot_tensor, 24);
 SIZE(gn_aot_weight, 136);
 SIZE(gn_aot_state, 24);
-SIZE(gn_aot_image, 112);
+SIZE(gn_aot_image, 120);
 
 static uint64_t put(aot_layout *l, const void *p, uint64_t n, size_t align)
 {
@@ -269,6 +269,7 @@ void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const c
     to.n_outputs = g->n_outputs;
     to.n_weights = g->n_weights;
     to.n_states = g->n_states;
+    to.n_classes = g->n_classes;
     *at = put(l, &to, sizeof to, 8);
     *needs = *at + offsetof(gn_aot_image, needs);
     point_to_string(l, *at + offsetof(gn_aot_image, model), g->model);

@@ -6,16 +6,17 @@
 
 #include <string.h>
 
+enum { PROGRAMS = 2 };
+
 static const gir_program *program(const gnnc_run *r, int k)
 {
-    const gn_model *m = r->exe->model;
-    return k == 0 ? m->eval : k == 1 ? m->loss : m->validate;
+    return k == 0 ? r->exe->model->eval : r->exe->model->loss;
 }
 
 /* What the model says of an input: its value in one of its programs. */
 const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in)
 {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < PROGRAMS; k++) {
         const gir_program *p = program(r, k);
         gir_id v = p ? gir_leaf_by_name(p, GIR_INPUT, name) : 0;
         if (!v) continue;
@@ -29,7 +30,7 @@ static gn_status *no_input(const gnnc_run *r, const char *name)
 {
     const char *names[64];
     size_t n = 0;
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < PROGRAMS; k++) {
         const gir_program *p = program(r, k);
         for (gir_id v = 1; p && v < p->nodes.n && n < 64; v++)
             if (gir_at(p, v)->op == GIR_INPUT) names[n++] = gir_at(p, v)->attr.name;

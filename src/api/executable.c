@@ -39,6 +39,8 @@ static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_op
     for (size_t k = 0; k < to->n_defines; k++)
         if (!to->defines[k].name || !to->defines[k].value)
             GN_FAIL(GN_ERR_USAGE, "gnnc_compile: `defines[%zu].%s` is NULL", k, to->defines[k].name ? "value" : "name");
+    if (to->compile_threads < 0)
+        GN_FAIL(GN_ERR_USAGE, "compile_threads is %d: it is not negative", to->compile_threads);
     if (to->expect_nodes < 0 || to->expect_edges < 0 || to->recompile_limit < 0)
         GN_FAIL(GN_ERR_USAGE, "expect_nodes is %lld, expect_edges %lld, recompile_limit %d: none is negative",
                 (long long)to->expect_nodes, (long long)to->expect_edges, to->recompile_limit);

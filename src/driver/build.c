@@ -173,7 +173,7 @@ gn_status *gn_build_model(gn_arena *a, gn_model *m, const gn_build_options *opt,
     builder z = {.arena = a, .opt = *opt, .out = out};
     double t0 = gn_now_ms();
     *out = (gn_build){0};
-    const gir_program *eval = opt->train && m->validate ? m->validate : m->eval;
+    const gir_program *eval = opt->train && opt->judged && m->validate ? m->validate : m->eval;
     GN_TRY(compile_unit(&z, eval, GN_UNIT_EVAL, NULL, &out->eval));
     if (opt->train && !(opt->skip >> GN_UNIT_STEP & 1)) {
         gn_pass_options o = options_of(&z, GN_UNIT_STEP, opt->fixed).pass;

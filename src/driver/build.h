@@ -59,7 +59,8 @@ typedef struct gn_build_options {
     gn_elem index;        /* of graph arrays: I32 unless a count needs I64 */
     bool sparse;          /* x is bound as CSR */
     gn_nonzeros nonzeros; /* what is known of its values, in every run */
-    bool train;           /* make the training step too, and the validation loss where the model wants one */
+    bool train;           /* make the training step too */
+    bool judged;          /* with train: eval has the validation loss, where the model watches it; it reads labels then */
     bool fixed;           /* training: data are the same in every step; what depends on them alone is computed once */
     bool one_data;        /* every run is on data of the sizes that hints say */
     bool padded;          /* graphs have rows for their size alone: see passes/mask_rows.c */
@@ -85,7 +86,7 @@ typedef struct gn_build_options {
 } gn_build_options;
 
 typedef struct gn_build {
-    gn_unit eval, step; /* code NULL where there is none; eval: with the validation loss where training goes by it */
+    gn_unit eval, step; /* code NULL where there is none; see judged */
     gir_program *step_gir;
     gn_image *image;           /* code of all units; end it with gn_image_free */
     gn_kernel_objects objects; /* in the order of gn_build_programs; end them with gn_kernel_objects_free */

@@ -155,6 +155,7 @@ gn_status *gn_session_build_options(gn_session *s, gn_build_options *out)
                           .sparse = sparse_features(s),
                           .nonzeros = known_nonzeros(s),
                           .train = s->opt.train,
+                          .judged = !s->opt.objects,
                           .fixed = s->opt.keep_static,
                           .one_data = !s->opt.objects, /* those are for other programs, whose graphs are others */
                           .sanitize = s->opt.sanitize,

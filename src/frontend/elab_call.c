@@ -60,9 +60,13 @@ bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, va
         const char *kind, *text;
     } texts[] = {{"float", "a number"},     {"int", "an integer"},  {"dim", "a dimension, an integer of at least 1"},
                  {"bool", "true or false"}, {"string", "a string"}, {"list", "a list"}};
-    for (size_t k = 0; !ok && k < sizeof texts / sizeof *texts; k++)
-        if (kind_is(kind, texts[k].kind))
-            *why = gn_arena_printf(E->arena, "`%s` is %s, not %s", f->name.text, texts[k].text, val_text(E, v));
+    if (!ok && kind_is(kind, "dim") && v->kind == VAL_INT && v->u.i > EL_MAX_DIM)
+        *why = gn_arena_printf(E->arena, "`%s` is a dimension, at most %lld, not %s", f->name.text,
+                               (long long)EL_MAX_DIM, val_text(E, v));
+    else
+        for (size_t k = 0; !ok && k < sizeof texts / sizeof *texts; k++)
+            if (kind_is(kind, texts[k].kind))
+                *why = gn_arena_printf(E->arena, "`%s` is %s, not %s", f->name.text, texts[k].text, val_text(E, v));
     return ok;
 }
 

@@ -131,7 +131,8 @@ static value join(elab *E, gn_span at, value a, value b)
 
 static value compare_equal(elab *E, const ast_expr *e, value a, value b)
 {
-    bool comparable = a.kind == b.kind || a.kind == VAL_NONE || b.kind == VAL_NONE;
+    bool comparable =
+        a.kind == b.kind || a.kind == VAL_NONE || b.kind == VAL_NONE || a.kind == VAL_SPACE || b.kind == VAL_SPACE;
     if (!comparable) return el_error(E, e->mark, "%s and %s cannot be compared", val_text(E, &a), val_text(E, &b));
     return val_bool(val_equal(&a, &b) == (e->op == BIN_EQ));
 }

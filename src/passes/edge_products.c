@@ -9,7 +9,7 @@
  * Anything linear in rows is taken apart: sums, differences, scaling by a number an edge, rows put side by side.
  * In front declines where rows of the product are so much wider than what they are made of that reading them costs more
  * (GATHER): three coordinates are multiplied where they are read.  Behind declines where the product is used elsewhere too,
- * and where it is so narrow that the sum of its operand costs more.  Both decline where the data have fewer edges than rows. */
+ * and where it is so narrow that the sum of its operand costs more.  Edges a row are counted in the data; few pay less. */
 #include "passes/passes.h"
 #include "passes/simplify.h"
 
@@ -366,7 +366,6 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
 gn_status *gn_run_edge_products(gn_arena *a, const gir_program *in, const gn_pass_options *opt, gir_program **out)
 {
     *out = gir_clone(a, in);
-    if (edges_a_row(opt) < 1) return NULL;
     gir_program *front = moved(a, in, opt, in_front), *back;
     if (front) GN_TRY(gn_pass_dce(a, front, out)); /* what was moved counts as no use */
     back = moved(a, *out, opt, behind);

@@ -41,6 +41,8 @@ GAT = """model Looks(heads = 2) (g: graph, x: node[F]) -> node[C] {
 train Looks {
   loss = cross_entropy(Looks(g, x), y) over train_mask
   optimizer = sgd(lr = 0.1)
+  monitor = val_loss
+  patience = 100
 }
 """
 
@@ -202,6 +204,8 @@ def check_errors(r, here):
                  "aligned: 2 the data of 'x' is not aligned", "output: 2 nothing was inferred",
                  "weight: 2 model Net has no weight 'convs.0.bia'", "elements: 3 weight 'a.bias' has 7 numbers, not 2",
                  "state: 2 a state of model Net has ", "rows: 3 eval: 'x' has 59 rows of 11 elements, expected 60 of 11", "infer: 0 ",
+                 "label: 3 y: row 1 is class 4; classes are 0 to 3, and -1 is unknown",
+                 "no place: 2 there is no place for the new model",
                  "no model: 2 out of memory, or no model was given", "no name: 2 the input's name is NULL",
                  "no output's name: 2 the output's name is NULL", "no weight's name: 2 the weight's name is NULL",
                  "no path: 2 the path of the weights is NULL", "no output: 2 model Net has no output 'on'",

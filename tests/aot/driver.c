@@ -412,6 +412,7 @@ static void errors(void)
 {
     model *m;
     const int64_t far[2] = {0, 7}, rows_down[3] = {0, 2, 1}, rows_late[3] = {1, 1, 1};
+    const int32_t wrong[2] = {-1, 4};
     float few[4] = {0};
     int code = M(new)(1, 0, &m);
     say("new", m, code);
@@ -435,6 +436,8 @@ static void errors(void)
     say("rows", m, M(infer)(m));
     bind(m, 1);
     say("infer", m, M(infer)(m));
+    say("label", m, M(bind)(m, "y", 2, wrong));
+    say("no place", m, M(share)(m, 1, NULL));
     say("no model", NULL, without_model());
     say("no name", m, M(bind)(m, NULL, 1, few));
     say("no output's name", m, M(output)(m, NULL, NULL) ? 0 : 2);

@@ -271,16 +271,16 @@ static const char *const rules[][2] = {
     {"a product of one end of two graphs",
      "%21 = gather %2, %4 {end = 0}\n %22 = matmul %21, %9\n %23 = scatter %2, %22 {end = 1, red = 1}\n"
      " %24 = matmul %14, %9\n %25 = scatter %1, %24 {end = 1, red = 2}\n %26 = add %23, %25\n"},
-    {"a sum of products, scaled, with a bias",
-     "%21 = tanh %6\n %22 = matmul %21, %9\n %23 = slice %11 {axis = 0, start = 2} : f32[3]\n"
-     " %24 = broadcast %23 : edge f32[3]\n %25 = add %22, %24\n %26 = broadcast %16 : edge f32[3]\n %29 = mul %25, "
-     "%26\n" SUM},
+    {"a sum of products, scaled, with a bias", "%21 = tanh %6\n %22 = matmul %21, %10\n %24 = broadcast %11 : edge "
+                                               "f32[6]\n %25 = add %22, %24\n %29 = mul %25, %17\n" SUM},
     {"a sum of products, divided, less another, by source",
-     "%21 = tanh %6\n %22 = matmul %21, %9\n %23 = slice %6 {axis = 0, start = 1} : edge f32[3]\n"
-     " %24 = broadcast %16 : edge f32[3]\n %25 = div %22, %24\n %26 = sub %23, %25\n %27 = neg %26\n"
+     "%21 = tanh %6\n %22 = matmul %21, %10\n %25 = div %22, %17\n %26 = sub %6, %25\n %27 = neg %26\n"
      " %30 = scatter %1, %27 {end = 0, red = 0}\n"},
+    {"a sum of products times a number, with a bias",
+     "%21 = tanh %6\n %22 = matmul %21, %10\n %23 = const {value = 3} : edge f32[6]\n %24 = mul %23, %22\n"
+     " %25 = broadcast %11 : edge f32[6]\n %26 = sub %24, %25\n %29 = div %26, %23\n" SUM},
     {"a sum of products and their maximum",
-     "%21 = tanh %6\n %22 = matmul %21, %9\n %23 = scatter %1, %22 {end = 1, red = 0}\n"
+     "%21 = tanh %6\n %22 = matmul %21, %10\n %23 = scatter %1, %22 {end = 1, red = 0}\n"
      " %24 = scatter %1, %22 {end = 1, red = 1}\n %25 = add %23, %24\n"},
     /* aggregate_first */
     {"a sum of wide products", WIDE "%23 = gather %1, %22 {end = 0}\n %24 = scatter %1, %23 {end = 1, red = 0}\n"},

@@ -391,6 +391,7 @@ START_TEST(refusals)
         const char *words;
     } bad[] = {
         {{.tune_budget_ms = -1}, GNNC_ERROR_USAGE, "tune_budget_ms is -1"},
+        {{.compile_threads = -1}, GNNC_ERROR_USAGE, "compile_threads is -1"},
         {{.tune_budget_ms = 5}, GNNC_ERROR_USAGE, "mode default does not search"},
         {{.tune_budget_ms = 5, .mode = "reduce-overhead"}, GNNC_ERROR_USAGE, "mode reduce-overhead does not search"},
         {{.tune_lock = "no/such/lock"}, GNNC_ERROR_IO, "no/such/lock: No such file"},
