@@ -60,15 +60,15 @@ typedef struct gn_build_options {
     bool sparse;          /* x is bound as CSR */
     gn_nonzeros nonzeros; /* what is known of its values, in every run */
     bool train;           /* make the training step too */
-    bool judged;          /* with train: eval has the validation loss, where the model watches it; it reads labels then */
-    bool fixed;           /* training: data are the same in every step; what depends on them alone is computed once */
-    bool one_data;        /* every run is on data of the sizes that hints say */
-    bool padded;          /* graphs have rows for their size alone: see passes/mask_rows.c */
-    bool sanitize;        /* bounds checks in generated code */
-    bool no_code;         /* no machine code: nothing can be run */
-    bool each;            /* for a device: an object a kernel (gn_codegen_options) */
-    bool objects;         /* with no_code: machine code as objects, in gn_build.objects */
-    const char *cpu;      /* that is compiled for; NULL: this one */
+    bool judged;     /* with train: eval has the validation loss, where the model watches it; it reads labels then */
+    bool fixed;      /* training: data are the same in every step; what depends on them alone is computed once */
+    bool one_data;   /* every run is on data of the sizes that hints say */
+    bool padded;     /* graphs have rows for their size alone: see passes/mask_rows.c */
+    bool sanitize;   /* bounds checks in generated code */
+    bool no_code;    /* no machine code: nothing can be run */
+    bool each;       /* for a device: an object a kernel (gn_codegen_options) */
+    bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
+    const char *cpu; /* that is compiled for; NULL: this one */
     const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
     gn_precision precision;  /* of products of matrices; a CPU has one alone */
     gn_products products;    /* who makes them on a device */
