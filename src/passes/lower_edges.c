@@ -209,18 +209,19 @@ static void finish_accumulators(lower *L, const edge_pass *z)
     }
 }
 
-/* Rows that the edge `ahead` of e will read at its far end. */
+/* Rows that the edge `ahead` of e will read at its far end, and its own where edges lie apart. */
 static void prefetch(lower *L, kir_id e)
 {
     const region *r = L->r;
     kir_id last = low_int(L, KIR_ISUB, low_sym_value(L, gir_type_of(L->p, r->graph)->edge, 1), low_iconst(L, 1));
     kir_id then = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, e, low_iconst(L, L->sched.ahead)), last);
-    kir_id row =
-        low_load(L, low_buffer_of_graph(L, r->graph, r->end == GIR_DST ? GN_GRAPH_COL : GN_GRAPH_CSC_ROW), then);
+    const gn_graph_array to[] = {r->end == GIR_DST ? GN_GRAPH_COL : GN_GRAPH_CSC_ROW, GN_GRAPH_CSC_EDGE};
+    kir_id row[2] = {0};
     for (uint32_t k = 0; k < L->far_reads.n; k++) {
         const far_read *f = &L->far_reads.p[k];
         int buffer = low_kernel_buffer(L, low_buffer_of_value(L, f->value), KIR_READ);
-        kir_id base = low_times(L, row, f->elems);
+        if (!row[f->at_edge]) row[f->at_edge] = low_load(L, low_buffer_of_graph(L, r->graph, to[f->at_edge]), then);
+        kir_id base = low_times(L, row[f->at_edge], f->elems);
         kir_id j = f->elems > 1 ? low_open_n(L, f->elems, KIR_VECTOR, KIR_NONE) : low_iconst(L, 0);
         kir_prefetch(L->k, low_at(L), buffer, low_int(L, KIR_IADD, base, j));
         if (f->elems > 1) low_close(L);
@@ -248,9 +249,10 @@ static void take_edge(lower *L, const edge_pass *z, kir_id e, const kir_id *tile
         if (gn_is_on(L->opt->off, GN_DO_BY_SOURCE)) L->edge.by_source = e;
     }
     L->far = L->sched.ahead ? r->end == GIR_DST ? L->edge.src : L->edge.dst : 0;
+    L->far_edge = L->sched.ahead && r->end == GIR_SRC ? L->edge.row : 0;
     pass_body(L, z, tile);
     L->edge = (where){0};
-    L->far = 0;
+    L->far = L->far_edge = 0;
     if (L->far_reads.n) prefetch(L, e);
 }
 

@@ -78,9 +78,10 @@ typedef struct low_drawn {
     kir_id first_row, end; /* of the block, and the edge behind its last */
 } low_drawn;
 
-typedef struct far_read { /* rows of `elems` elements of `value` are read at the far end of an edge */
+typedef struct far_read { /* rows of `elems` elements of `value` are read at the far end of an edge, or at the edge */
     gir_id value;
     int64_t elems;
+    bool at_edge;
 } far_read;
 
 typedef struct lower {
@@ -116,6 +117,7 @@ typedef struct lower {
     low_drawn *drawn;       /* what the sums of this region add is drawn; NULL: no */
     where edge;             /* of the current edge in a pass over edges; space 0: none */
     kir_id far;             /* its end that is not the row; 0: none, or nobody asks what is read there */
+    kir_id far_edge;        /* the edge itself, where a row's edges lie apart (by source); 0 likewise */
     GN_VEC(far_read) far_reads;
     gir_id filling; /* the value whose tile is being filled: computed, not read */
     gir_id product; /* GEMM: the MATMUL, whose elements are in */

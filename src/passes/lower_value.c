@@ -39,9 +39,9 @@ kir_id low_load(lower *L, int buffer, kir_id at)
 /* A row of `elems` elements of v, which lies in memory, is read. */
 static void note_far_read(lower *L, gir_id v, const where *w, int64_t elems)
 {
-    bool known = !L->far || w->row != L->far;
+    bool at_edge = L->far_edge && w->row == L->far_edge, known = !at_edge && (!L->far || w->row != L->far);
     for (uint32_t k = 0; k < L->far_reads.n && !known; k++) known = L->far_reads.p[k].value == v;
-    if (!known) GN_PUSH(L->arena, L->far_reads, ((far_read){v, elems}));
+    if (!known) GN_PUSH(L->arena, L->far_reads, ((far_read){v, elems, at_edge}));
 }
 
 static kir_id row_offset(lower *L, gir_id v, const where *w, kir_id lin)

@@ -34,11 +34,11 @@ static int64_t row_edges(const low_options *opt, const gir_program *p, const reg
 typedef struct gathering {
     const fusion *f;
     int region;
-    bool *seen[2]; /* by value: at the row or the edge, at the far end */
-    int64_t bytes;
+    bool *seen[2];             /* by value: at the row or the edge, at the far end */
+    int64_t bytes, edge_bytes; /* of a row of what is read at the far end; at the edge, where a row's edges lie apart */
 } gathering;
 
-/* Adds the bytes of what v's element for an edge reads at the edge's far end. */
+/* Adds the bytes of what v's element for an edge reads at the edge's far end, and at the edge. */
 static void add_gathered(gathering *z, gir_id v, bool far)
 {
     const gir_program *p = z->f->p;
@@ -48,7 +48,10 @@ static void add_gathered(gathering *z, gir_id v, bool far)
     if (z->seen[far][v] || n->type.is_graph) return;
     z->seen[far][v] = true;
     if (place == FU_LEAF || (place == FU_REAL && (z->f->region_of[v] != z->region || far))) {
-        if (far) z->bytes += fu_elems(p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);
+        int64_t bytes = fu_elems(p, v) * (int64_t)gn_elem_size((gn_elem)n->type.elem);
+        bool at_edge = !far && r->end == GIR_SRC && n->type.space == gir_type_of(p, r->graph)->edge;
+        if (far) z->bytes += bytes;
+        if (at_edge) z->edge_bytes += bytes;
         return;
     }
     if (n->op == GIR_TO_ROWS) { /* of a matrix, of which an edge reads a row */
@@ -63,8 +66,8 @@ static void add_gathered(gathering *z, gir_id v, bool far)
         if (gir_type_of(p, gir_in(p, v, k))->space) add_gathered(z, gir_in(p, v, k), far);
 }
 
-/* How many edges ahead to ask for the rows that edges gather: so many that about 32 kB are under way to the
- * second-level cache.  Declines where all rows that may be gathered fit the second-level cache, and where how many there
+/* How many edges ahead to ask for the rows that edges gather, and for edges' own by source: so many that about 32 kB are under
+ * way to the second-level cache.  Declines where all rows that may be read fit the second-level cache, and where how many there
  * are is not known; and for back ends whose lanes share memory, which have other work to do while they wait. */
 static int64_t edges_ahead(const low_options *opt, const fusion *f, const region *r)
 {
@@ -75,9 +78,10 @@ static int64_t edges_ahead(const low_options *opt, const fusion *f, const region
     for (int k = 0; k < 2; k++) z.seen[k] = GN_NEW_N(f->p->arena, bool, f->p->nodes.n);
     for (uint32_t m = 0; m < r->members.n; m++)
         if (gir_at(f->p, r->members.p[m])->op == GIR_SCATTER) add_gathered(&z, gir_in(f->p, r->members.p[m], 1), false);
-    int64_t rows = r->end == GIR_DST ? h->n_src : h->n_dst;
-    if (z.bytes == 0 || rows < opt->limits.l2_bytes / z.bytes) return 0;
-    int64_t ahead = UNDER_WAY / z.bytes;
+    int64_t rows = r->end == GIR_DST ? h->n_src : h->n_dst, each = z.bytes + z.edge_bytes;
+    double all = (double)rows * (double)z.bytes + (double)h->n_edge * (double)z.edge_bytes;
+    if (each == 0 || all < (double)opt->limits.l2_bytes) return 0;
+    int64_t ahead = UNDER_WAY / each;
     return ahead < LEAST ? LEAST : ahead > MOST ? MOST : ahead;
 }
 
