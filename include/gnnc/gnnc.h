@@ -15,8 +15,8 @@
  *
  * Errors.  A function that can fail returns a status: NULL is success; anything else is the caller's, who reads code and
  * message and ends it with gnnc_status_free.  When a function fails, *out is NULL, and what it was called on is as it
- * was before, but for a run whose inference or step had begun: it has no output until the next one that succeeds.  Nothing is printed, nothing exits, no
- * signal handlers or global state are touched. Any function may return GNNC_ERROR_MEMORY.
+ * was before, but for a run whose inference or step had begun: it has no output until the next one that succeeds.  Nothing is
+ * printed, nothing exits, no signal handlers or global state are touched.  Any function may return GNNC_ERROR_MEMORY.
  * NULL where something is needed is GNNC_ERROR_USAGE that names function and argument; functions without a status then do
  * nothing, give 0, or describe nothing.
  *

@@ -82,9 +82,9 @@ static gn_status *check_nothing_else(const gn_model *m, const gn_state *s, const
         if (known || (gn_state_find(s, name) && !is_parameter(m, name))) continue;
         if (!gn_state_find(s, "rng.step") && gn_tensor_file_find(f, "rng.step"))
             GN_FAIL(GN_ERR_DATA,
-                    "%s: was saved with training's state, which %s as compiled here, without a training step, does not "
-                    "keep; "
-                    "its weights can be loaded alone",
+                    "%s: was saved with training's state, but %s was compiled without a training step; weights alone "
+                    "can be "
+                    "loaded",
                     path, m->name);
         GN_FAIL(GN_ERR_DATA, "%s: holds a tensor '%.128s' that %s does not keep: it is of another model", path, name,
                 m->name);

@@ -52,7 +52,7 @@ typedef struct mover {
     bool *sparse;    /* by value of the old program: of a sparse input */
     uint32_t *uses;  /* likewise: how often it is used */
     origin *origin;  /* likewise, of edge values */
-    gir_id *at_node; /* likewise, of one end: the same of the rows that are read there; 0: not made yet */
+    gir_id *at_node; /* likewise, of one end or neither: the same of the rows that are read there; 0: not made yet */
 } mover;
 
 static bool on_edges(const gir_program *p, gir_id v)
@@ -90,6 +90,19 @@ static origin origin_of(const mover *z, gir_id v)
     return from;
 }
 
+/* What is gathered of sparse rows is sparse, and what is computed from that element by element. */
+static bool is_sparse(const mover *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    const gir_node *n = gir_at(p, v);
+    gir_class cls = gir_ops[n->op].cls;
+    if (n->op == GIR_GATHER) return z->sparse[gir_in(p, v, 1)];
+    bool any = z->sparse[v];
+    for (int k = 0; k < n->n_in && (cls == GIR_CLASS_MAP || cls == GIR_CLASS_VIEW); k++)
+        any = any || z->sparse[gir_in(p, v, k)];
+    return any;
+}
+
 static bool of_one_end(const mover *z, gir_id v) { return z->origin[v].of == ONE; }
 
 /* An edge value of one end, of the rows in space s that are read there. */
@@ -99,14 +112,12 @@ static gir_id at_nodes(mover *z, gir_id v, gir_space_id s)
     const gir_node *n = gir_at(p, v);
     if (!on_edges(p, v)) return z->map[v];
     if (n->op == GIR_GATHER) return z->map[gir_in(p, v, 1)];
-    if (z->at_node[v]) return z->at_node[v];
+    if (z->at_node[v] && gir_type_of(z->to, z->at_node[v])->space == s) return z->at_node[v];
     gir_id *in = GN_NEW_N(z->to->arena, gir_id, (size_t)n->n_in + 1);
     gir_type t = n->type;
     t.space = s;
     for (int k = 0; k < n->n_in; k++) in[k] = at_nodes(z, gir_in(p, v, k), s);
-    gir_id to = gir_make(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t, NULL);
-    if (of_one_end(z, v)) z->at_node[v] = to;
-    return to;
+    return z->at_node[v] = gir_make(z->to, (gir_op)n->op, n->n_in, in, &n->attr, &t, NULL);
 }
 
 static gir_id read_at_node(mover *z, gir_id v)
@@ -138,18 +149,25 @@ static gir_id unscaled(const gir_program *p, gir_id v, part *how)
     return gir_in(p, v, 1 - k);
 }
 
-/* Appends the summands of `v`; uses: what is used elsewhere too stays in one piece, as do rows side by side. */
-static void take_apart(const gir_program *p, gir_id v, part how, const uint32_t *uses, parts *out, int depth)
+/* Does `v` stay in one piece?  Of products: rows of one end, but for sparse ones.  Of sums: what is used elsewhere too. */
+static bool stays(const mover *z, gir_id v, bool product)
 {
+    return product ? of_one_end(z, v) && !z->sparse[v] : z->uses[v] != 1;
+}
+
+/* Appends the summands of `v`, whose rows a product takes, or a sum.  Of a sum rows side by side stay so. */
+static void take_apart(const mover *z, gir_id v, part how, bool product, parts *out, int depth)
+{
+    const gir_program *p = z->from;
     const gir_node *n = gir_at(p, v);
     part other = how;
     gir_id in = 0;
     if (out->too_many) return;
-    if (depth < MAX_DEPTH && (!uses || uses[v] == 1)) {
+    if (depth < MAX_DEPTH && !stays(z, v, product)) {
         switch ((gir_op)n->op) {
         case GIR_ADD:
         case GIR_SUB:
-            take_apart(p, gir_in(p, v, 0), how, uses, out, depth + 1);
+            take_apart(z, gir_in(p, v, 0), how, product, out, depth + 1);
             if (n->op == GIR_SUB) how.by = -how.by;
             in = gir_in(p, v, 1);
             break;
@@ -158,15 +176,15 @@ static void take_apart(const gir_program *p, gir_id v, part how, const uint32_t 
             in = gir_in(p, v, 0);
             break;
         case GIR_CONCAT:
-            for (int k = 0; k < n->n_in && !uses; how.at += columns(p, gir_in(p, v, k++)))
-                take_apart(p, gir_in(p, v, k), how, uses, out, depth + 1);
-            if (!uses) return;
+            for (int k = 0; k < n->n_in && product; how.at += columns(p, gir_in(p, v, k++)))
+                take_apart(z, gir_in(p, v, k), how, product, out, depth + 1);
+            if (product) return;
             break;
         default: in = unscaled(p, v, &other); how = in ? other : how;
         }
     }
     if (in) {
-        take_apart(p, in, how, uses, out, depth + 1);
+        take_apart(z, in, how, product, out, depth + 1);
         return;
     }
     out->too_many = out->too_many || out->n == MOST;
@@ -260,7 +278,7 @@ static gir_id in_front(mover *z, gir_id v)
     if (n->op != GIR_MATMUL || n->attr.i[0] || n->attr.i[1] || n->type.rank != 1 || !on_edges(p, v)) return 0;
     gir_id rows = gir_in(p, v, 0), w = z->map[gir_in(p, v, 1)], sum = 0;
     parts e = {.n = 0};
-    take_apart(p, rows, (part){.by = 1}, NULL, &e, 0);
+    take_apart(z, rows, (part){.by = 1}, true, &e, 0);
     if (e.too_many || !pays_in_front(z, &e, columns(p, v))) return 0;
     for (int k = 0; k < e.n; k++) {
         if (!first_of_row(p, &e, k)) continue;
@@ -325,7 +343,7 @@ static gir_id behind(mover *z, gir_id v)
     const gir_node *n = gir_at(p, v);
     if (n->op != GIR_SCATTER || n->attr.i[1] != GIR_SUM || n->type.rank != 1) return 0;
     parts e = {.n = 0};
-    take_apart(p, gir_in(p, v, 1), (part){.by = 1}, z->uses, &e, 0);
+    take_apart(z, gir_in(p, v, 1), (part){.by = 1}, false, &e, 0);
     bool any = false;
     for (int k = 0; k < e.n; k++) any = any || goes_behind(z, &e.p[k]);
     if (e.too_many || !any) return 0;
@@ -351,9 +369,10 @@ static gir_program *moved(gn_arena *a, const gir_program *in, const gn_pass_opti
                .at_node = GN_NEW_N(a, gir_id, in->nodes.n)};
     gir_clone_frame(z.to, in);
     for (gir_id v = 1; v < in->nodes.n; v++) {
-        const gir_node *n = gir_at(in, v);
-        if (on_edges(in, v)) z.origin[v] = origin_of(&z, v);
-        if (n->op == GIR_GATHER) z.sparse[v] = z.sparse[gir_in(in, v, 1)];
+        if (on_edges(in, v)) {
+            z.origin[v] = origin_of(&z, v);
+            z.sparse[v] = is_sparse(&z, v);
+        }
         z.to->loc = gir_at(in, v)->loc;
         z.map[v] = move(&z, v);
         any = any || z.map[v];
