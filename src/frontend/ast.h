@@ -60,6 +60,7 @@ typedef enum ast_expr_kind {
 typedef struct ast_arg {
     const char *name; /* NULL: by position */
     ast_expr *value;
+    gn_span at; /* of the name */
 } ast_arg;
 typedef GN_VEC(ast_arg) ast_args;
 

@@ -56,7 +56,7 @@ value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args,
         if (args[i].name) {
             for (k = 0; k < formals && strcmp(names[k], args[i].name) != 0; k++) continue;
             if (k == formals)
-                return el_error(E, args[i].span, "`%s` takes no `%s`%s", b->name, args[i].name,
+                return el_error(E, args[i].at, "`%s` takes no `%s`%s", b->name, args[i].name,
                                 gn_diag_taken(E->arena, args[i].name, names, (size_t)formals));
             k += first;
         } else if (at++ >= (any ? first : formals))

@@ -198,7 +198,7 @@ value el_lookup(elab *E, const char *name, gn_span at); /* UNSET for a name that
 typedef struct el_arg {
     const char *name;
     value v;
-    gn_span span;
+    gn_span span, at; /* of the value, and of the name where there is one */
 } el_arg;
 value el_call(elab *E, const ast_expr *e);
 value el_call_value(elab *E, value f, uint32_t n, const el_arg *args, gn_span mark);

@@ -82,7 +82,7 @@ static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n,
             if (k == fs->n) {
                 GN_VEC(const char *) names = {0};
                 for (uint32_t j = 0; j < fs->n; j++) GN_PUSH(E->arena, names, fs->p[j].name.text);
-                el_error(E, args[i].span, "`%s` takes no `%s`%s", d->name.text, args[i].name,
+                el_error(E, args[i].at, "`%s` takes no `%s`%s", d->name.text, args[i].name,
                          gn_diag_taken(E->arena, args[i].name, names.p, names.n));
                 ok = false;
                 continue;
@@ -374,6 +374,7 @@ value el_call(elab *E, const ast_expr *e)
         bool axis = a->name && strcmp(a->name, "axis") == 0 && a->value->kind == EXPR_NAME;
         args[i].name = a->name;
         args[i].span = a->value->span;
+        args[i].at = a->at;
         args[i].v = axis ? axis_argument(E, a->value) : el_eval(E, a->value);
     }
     el_locate(E, e->mark);

@@ -54,7 +54,7 @@ static value loss_over(elab *E, const ast_item *item)
     *call = *item->a;
     call->args.p = GN_NEW_N(E->arena, ast_arg, item->a->args.n + 1);
     if (item->a->args.n) memcpy(call->args.p, item->a->args.p, item->a->args.n * sizeof(ast_arg));
-    call->args.p[item->a->args.n] = (ast_arg){"mask", item->over};
+    call->args.p[item->a->args.n] = (ast_arg){"mask", item->over, item->over->span};
     call->args.n = call->args.cap = item->a->args.n + 1;
     return el_eval(E, call);
 }
@@ -158,7 +158,7 @@ static void set_knobs(elab *E, const ast_expr *call, const knob *knobs, size_t n
             set_knob(E, &knobs[k], arg);
             continue;
         }
-        el_error(E, arg->value->span, "`%s` takes no `%s`%s", call->a->name, arg->name,
+        el_error(E, arg->at, "`%s` takes no `%s`%s", call->a->name, arg->name,
                  gn_diag_taken(E->arena, arg->name, names, n));
     }
 }

@@ -56,6 +56,7 @@ bool parse_args(parser *p, ast_args *out, int *height)
     while (!parse_at(p, TOK_RPAREN)) {
         ast_arg arg = {0};
         if (parse_at(p, TOK_NAME) && p->tok[1].kind == TOK_ASSIGN) {
+            arg.at = p->tok->span;
             arg.name = parse_next(p)->u.s;
             parse_next(p);
         }

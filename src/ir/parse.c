@@ -353,7 +353,8 @@ gn_status *gir_parse(gn_arena *a, const char *text, size_t n, const char *origin
         else
             WRONG("a space, file, value, output, update or '}' is expected");
     }
-    if (peek(r) >= 0) WRONG("nothing is expected after the program");
+    if (peek(r) >= 0)
+        WRONG("nothing is expected after the program: a file holds one, of which `--emit=gir` may print several");
     r->p->loc = (gir_loc){0};
     *out = r->p;
     return NULL;

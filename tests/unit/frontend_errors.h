@@ -803,28 +803,28 @@ static const struct error_case meaning[] = {
          "  y = leaky_relu(x, slop = 0.1)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:28: error: `leaky_relu` takes no `slop`; did you mean `slope`?\n"
+     "m.gnn:2:21: error: `leaky_relu` takes no `slop`; did you mean `slope`?\n"
          "    2 |   y = leaky_relu(x, slop = 0.1)\n"
-         "      |                            ^~~"},
+         "      |                     ^~~~"},
     {"no_such_argument_builtin",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  y = sum(x, axes = 0)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:21: error: `sum` takes no `axes`; did you mean `axis`?\n"
+     "m.gnn:2:14: error: `sum` takes no `axes`; did you mean `axis`?\n"
          "    2 |   y = sum(x, axes = 0)\n"
-         "      |                     ^"},
+         "      |              ^~~~"},
     {"no_such_argument_at_all",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  y = softmax(x, dim = 1)\n"
          "  return exp(x, over = node)\n"
          "}\n",
-     "m.gnn:2:24: error: `softmax` takes no `dim`; it takes `x`, `axis`, `over`\n"
+     "m.gnn:2:18: error: `softmax` takes no `dim`; it takes `x`, `axis`, `over`\n"
          "    2 |   y = softmax(x, dim = 1)\n"
-         "      |                        ^\n"
-         "m.gnn:3:24: error: `exp` takes no `over`; it takes `x`\n"
+         "      |                  ^~~\n"
+         "m.gnn:3:17: error: `exp` takes no `over`; it takes `x`\n"
          "    3 |   return exp(x, over = node)\n"
-         "      |                        ^~~~"},
+         "      |                 ^~~~"},
     {"given_twice",
      "model M() (g: graph, x: node[F]) -> node[F] {\n"
          "  y = leaky_relu(x, x = x)\n"
@@ -1367,9 +1367,9 @@ static const struct error_case train[] = {
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = adam(lrr = 0.1)\n"
          "}\n",
-     "m.gnn:7:26: error: `adam` takes no `lrr`; did you mean `lr`?\n"
+     "m.gnn:7:20: error: `adam` takes no `lrr`; did you mean `lr`?\n"
          "    7 |   optimizer = adam(lrr = 0.1)\n"
-         "      |                          ^~~"},
+         "      |                    ^~~"},
     {"train_optimizer_other_argument",
      "model M() (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
@@ -1379,9 +1379,9 @@ static const struct error_case train[] = {
          "  loss = cross_entropy(M(g, x), y) over train_mask\n"
          "  optimizer = adam(rate = 0.1)\n"
          "}\n",
-     "m.gnn:7:27: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, `weight_decay`\n"
+     "m.gnn:7:20: error: `adam` takes no `rate`; it takes `lr`, `beta1`, `beta2`, `eps`, `weight_decay`\n"
          "    7 |   optimizer = adam(rate = 0.1)\n"
-         "      |                           ^~~"},
+         "      |                    ^~~~"},
     {"train_over_too_much",
      "model M() (g: graph, x: node[F]) -> node[C] {\n"
          "  conv = GCNConv(C)\n"
