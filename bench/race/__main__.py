@@ -117,7 +117,7 @@ def one(workload, settings, shared, args, say):
     except (RaceError, table.TableError) as error:
         return {"workload": workload.__dict__, "failed": str(error), "rows": race.rows}
     except Exception:  # noqa: BLE001: an unattended run goes on with the next workload
-        return {"workload": workload.__dict__, "failed": traceback.format_exc()[-600:], "rows": race.rows}
+        return {"workload": workload.__dict__, "failed": " ".join(traceback.format_exc().split())[-600:], "rows": race.rows}
 
 
 def write_ablation(folder, host, results):
