@@ -21,7 +21,11 @@ static void expect(const struct error_case *c)
 
 START_TEST(of_syntax) { expect(&syntax[_i]); }
 END_TEST
-START_TEST(of_meaning) { expect(&meaning[_i]); }
+START_TEST(of_values) { expect(&values[_i]); }
+END_TEST
+START_TEST(of_calls) { expect(&calls[_i]); }
+END_TEST
+START_TEST(of_tensors) { expect(&tensors[_i]); }
 END_TEST
 START_TEST(of_train) { expect(&train[_i]); }
 END_TEST
@@ -165,7 +169,9 @@ int main(void)
     TCase *t = tcase_create("errors");
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_add_loop_test(t, of_syntax, 0, COUNT(syntax));
-    tcase_add_loop_test(t, of_meaning, 0, COUNT(meaning));
+    tcase_add_loop_test(t, of_values, 0, COUNT(values));
+    tcase_add_loop_test(t, of_calls, 0, COUNT(calls));
+    tcase_add_loop_test(t, of_tensors, 0, COUNT(tensors));
     tcase_add_loop_test(t, of_train, 0, COUNT(train));
     tcase_add_loop_test(t, of_definitions, 0, COUNT(define_cases));
     tcase_add_test(t, of_what_is_missing);

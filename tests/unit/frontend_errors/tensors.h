@@ -1,0 +1,231 @@
+/* Of parameters and buffers, and what operators on tensors take.  Elements of an array: see ../frontend_errors.h. */
+/* clang-format off */
+    {"param_in_function",
+     "fn f() {\n"
+         "  param w: [3] = zeros\n"
+         "  return w\n"
+         "}\n"
+         "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = f()\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:3: error: parameters belong to layers and models\n"
+         "    2 |   param w: [3] = zeros\n"
+         "      |   ^~~~~\n"
+         "m.gnn:6:7: note: in `f`, called here\n"
+         "    6 |   y = f()\n"
+         "      |       ^"},
+    {"param_space",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: node[3] = zeros\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:12: error: a parameter has dimensions only, such as `[in, out]`\n"
+         "    2 |   param w: node[3] = zeros\n"
+         "      |            ^~~~~~~"},
+    {"param_dim_float",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3 / 2] = zeros\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:13: error: a dimension is an integer, not 1.5 (`//` divides whole numbers)\n"
+         "    2 |   param w: [3 / 2] = zeros\n"
+         "      |             ^~~~~"},
+    {"param_dim_zero",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [0] = zeros\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:13: error: a dimension is between 1 and 2^31, not 0\n"
+         "    2 |   param w: [0] = zeros\n"
+         "      |             ^"},
+    {"param_too_large",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [2000000, 2000000] = zeros\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:12: error: too many elements: more than 2^40\n"
+         "    2 |   param w: [2000000, 2000000] = zeros\n"
+         "      |            ^~~~~~~~~~~~~~~~~~"},
+    {"param_init",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = \"zeros\"\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: a parameter begins with a number or an initialiser such as `glorot_uniform`, not with \"zeros\"\n"
+         "    2 |   param w: [3] = \"zeros\"\n"
+         "      |                  ^~~~~~~"},
+    {"param_init_name",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = glorot\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: nothing is named `glorot` here; did you mean `glorot_uniform`?\n"
+         "    2 |   param w: [3] = glorot\n"
+         "      |                  ^~~~~~"},
+    {"param_twice",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = zeros\n"
+         "  param w: [3] = zeros\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:3:9: error: `w` is declared already\n"
+         "    3 |   param w: [3] = zeros\n"
+         "      |         ^"},
+    {"param_transposed",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = zeros transposed\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:12: error: only a parameter of two dimensions or more can be transposed\n"
+         "    2 |   param w: [3] = zeros transposed\n"
+         "      |            ^~~"},
+    {"param_shape",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3] = zeros shape [4]\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:31: error: the shape in files has not as many elements as the parameter\n"
+         "    2 |   param w: [3] = zeros shape [4]\n"
+         "      |                               ^"},
+    {"param_file_twice",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param a: [3] = zeros as \"w\"\n"
+         "  param b: [3] = zeros as \"w\"\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:3:9: error: `a` and `b` have the same name in weight files, `w`\n"
+         "    3 |   param b: [3] = zeros as \"w\"\n"
+         "      |         ^"},
+    {"update_no_buffer",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = 1\n"
+         "  update y = 2\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:3:10: error: `update` sets a buffer of this layer, and `y` is none\n"
+         "    3 |   update y = 2\n"
+         "      |          ^"},
+    {"update_shape",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  buffer b: [3] = zeros\n"
+         "  update b = x\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:3:14: error: buffer `b` is [3], this is node[1433]\n"
+         "    3 |   update b = x\n"
+         "      |              ^"},
+    {"axis_outside",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = sum(x, axis = 1)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:21: error: node[1433] has no axis 1\n"
+         "    2 |   y = sum(x, axis = 1)\n"
+         "      |                     ^"},
+    {"axis_name",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = sum(x, axis = heads)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:21: error: node[1433] has no axis named `heads`\n"
+         "    2 |   y = sum(x, axis = heads)\n"
+         "      |                     ^~~~~"},
+    {"over_what",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = sum(x, over = dst)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:21: error: `sum` goes over `node` or `edge`, not over dst\n"
+         "    2 |   y = sum(x, over = dst)\n"
+         "      |                     ^~~"},
+    {"over_edges",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = sum(x, over = edge)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:11: error: `sum` over `edge` does not take node[1433]\n"
+         "    2 |   y = sum(x, over = edge)\n"
+         "      |           ^"},
+    {"dropout_range",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = dropout(x, 1.5)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: a probability is between 0 and 1, not 1.5\n"
+         "    2 |   y = dropout(x, 1.5)\n"
+         "      |                  ^~~"},
+    {"concat_spaces",
+     "model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in g: x[u])) }\n",
+     "m.gnn:1:56: error: `concat` along axis 0 does not fit node[1433] and edge[1433]: in a message `x[u]` and `x[v]` take a node's value to the edge\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, edge(u -> v in g: x[u])) }\n"
+         "      |                                                        ^~~~~~"},
+    {"concat_many",
+     "model M() (g: graph, x: node[F]) -> node[...] { return concat(x, x, x, x, x, x, x, x) }\n",
+     "m.gnn:1:84: error: too many arguments: `concat` takes 7, or a list of any length: `[a, b]`\n"
+         "    1 | model M() (g: graph, x: node[F]) -> node[...] { return concat(x, x, x, x, x, x, x, x) }\n"
+         "      |                                                                                    ^"},
+    {"concat_dims",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  param w: [3, 4] = zeros\n"
+         "  y = concat(x, w)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:3:7: error: `concat` along axis 0 does not fit node[1433] and [3, 4]\n"
+         "    3 |   y = concat(x, w)\n"
+         "      |       ^~~~~~"},
+    {"reshape_count",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = reshape(x, [7, 7])\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:7: error: node[1433] has 1433 elements a row, not 49\n"
+         "    2 |   y = reshape(x, [7, 7])\n"
+         "      |       ^~~~~~~"},
+    {"slice_outside",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = slice(x, 0, 9999)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:7: error: elements 0 to 9999 are no part of an axis of 1433\n"
+         "    2 |   y = slice(x, 0, 9999)\n"
+         "      |       ^~~~~"},
+    {"carry_other",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  e = edge(u -> v in self_loops(g): 1)\n"
+         "  y = carry(e, g)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:3:7: error: the graph was not derived from the one that has these edges\n"
+         "    3 |   y = carry(e, g)\n"
+         "      |       ^~~~~"},
+    {"attr_derived",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = self_loops(g).attr\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:21: error: a derived graph has no attributes: `carry(g.attr, derived, fill)` takes them there\n"
+         "    2 |   y = self_loops(g).attr\n"
+         "      |                     ^~~~"},
+    {"softmax_over",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  e = edge(u -> v in g: 1)\n"
+         "  y = softmax(e, over = src)\n"
+         "  return x\n"
+         "}\n",
+     "stdlib/functions.gnn:32:10: error: `softmax` goes along an axis, or over `dst`: the edges into a node; here `over` is src\n"
+         "   32 |   assert over == dst, \"`softmax` goes along an axis, or over `dst`: the edges into a node\"\n"
+         "      |          ^~~~~~~~~~~\n"
+         "m.gnn:3:7: note: in `softmax`, called here\n"
+         "    3 |   y = softmax(e, over = src)\n"
+         "      |       ^~~~~~~"},
+    {"no_edge_features",
+     "model M() (g: graph, x: node[F], e: edge[D]) -> node[F] { return x }\n",
+     "m.gnn:1:34: error: the data has no edge features for the input `e`\n"
+         "    1 | model M() (g: graph, x: node[F], e: edge[D]) -> node[F] { return x }\n"
+         "      |                                  ^"},
+    {"model_gives_list",
+     "model M() (x: node[F]) { return [x] }\n",
+     "m.gnn:1:7: error: a model gives a tensor, not a list of 1\n"
+         "    1 | model M() (x: node[F]) { return [x] }\n"
+         "      |       ^"},
