@@ -1,6 +1,7 @@
 /* Data of inputs: noted when it is bound, looked at when something is computed. */
 #include "runtime/aot/impl.h"
 
+#include "runtime/labels.h"
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -71,19 +72,6 @@ static gn_status *check(const gn_aot_model *m, const char *name, int64_t rows, c
     return NULL;
 }
 
-/* What is not a class would count in the mean of the loss and be in no sum. */
-static gn_status *check_labels(const gn_aot_model *m, const gn_aot_tensor *t, int64_t rows, const void *data)
-{
-    const int32_t *y = data;
-    int64_t classes = m->image->n_classes;
-    if (!classes || t->elem != GN_I32 || strcmp(t->name, "y") != 0) return NULL;
-    for (int64_t v = 0; v < rows; v++)
-        if (y[v] < -1 || y[v] >= classes)
-            GN_FAIL(GN_ERR_DATA, "y: row %lld is class %d; classes are 0 to %lld, and -1 is unknown", (long long)v,
-                    (int)y[v], (long long)classes - 1);
-    return NULL;
-}
-
 static bool meet(const void *a, int64_t bytes, const void *b, int64_t others)
 {
     return (uintptr_t)a < (uintptr_t)b + (uintptr_t)others && (uintptr_t)b < (uintptr_t)a + (uintptr_t)bytes;
@@ -110,7 +98,8 @@ static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const vo
     void *own = NULL;
     GN_TRY(check(m, name, rows, data, &t));
     if (!data) data = nothing; /* of no elements */
-    GN_TRY(check_labels(m, t, rows, data));
+    if (m->image->n_classes && t->elem == GN_I32 && !strcmp(name, "y"))
+        GN_TRY(gn_labels_check(name, rows, data, m->image->n_classes));
     if (m->image->sparse_x && !strcmp(name, sparse_input)) {
         gn_graph *g;
         GN_TRY(gn_graph_from_dense(m->image->index, rows, t->row_elems, data, &g));

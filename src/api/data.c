@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include "base/map.h"
+#include "runtime/labels.h"
 #include "runtime/memory.h"
 
 #include <string.h>
@@ -197,18 +198,6 @@ gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
     return NULL;
 }
 
-/* Labels, as they are now: what is not a class would count in the mean of the loss and be in no sum. */
-static gn_status *check_labels(const gnnc_run *r, const char *name, const api_data *d)
-{
-    const int32_t *y = d->data;
-    int64_t classes = r->exe->shape.n_classes;
-    for (int64_t v = 0; v < d->rows; v++)
-        if (y[v] < -1 || y[v] >= classes)
-            GN_FAIL(GN_ERR_DATA, "%s: row %lld is class %d; classes are 0 to %lld, and -1 is unknown", name,
-                    (long long)v, (int)y[v], (long long)classes - 1);
-    return NULL;
-}
-
 static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
 {
     const gir_program *p = NULL;
@@ -231,7 +220,8 @@ static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
     if (!borrow) GN_TRY(own_copy(name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
     now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;
-    gn_status *s = strcmp(name, "y") || want != GN_I32 ? NULL : check_labels(r, name, &now);
+    gn_status *s =
+        strcmp(name, "y") || want != GN_I32 ? NULL : gn_labels_check(name, now.rows, now.data, r->exe->shape.n_classes);
     if (s) {
         gn_release(now.own);
         return s;
