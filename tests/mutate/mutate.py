@@ -90,6 +90,7 @@ ROOMS = (
     ("runtime/depend", (("test_runtime_region", {}), ("test_cuda_instance", {})), True),
     ("runtime/region", (("test_runtime_region", {}),), True),
     ("runtime/graph_pick", (("test_runtime_derive", {}), ("test_restrict", {}), *QUICK), True),
+    ("runtime/labels", (("test_api", {}), *AHEAD), True),
     ("runtime/", (
         ("test_runtime_exec", {}), ("test_runtime_plan", {}), ("test_runtime_graph", {}), ("test_runtime_derive", {}),
         ("test_runtime_state", {}), ("test_runtime_threads", {}), ("test_codegen_loader", {}),
