@@ -523,6 +523,22 @@ START_TEST(texts)
 }
 END_TEST
 
+/* Texts of many lengths, until one is a multiple of what objects are padded to. */
+START_TEST(whole_texts)
+{
+    bool full = false;
+    for (int n = 1; !full; n++) {
+        ck_assert_int_lt(n, 1000);
+        const kir_kernel *k = verified(with_number(patterns[0].text, n));
+        gn_buf b = {.arena = &arena};
+        succeeded(gn_cpu_emit(&k, 1, NULL, GN_EMIT_LLVM, &b), "llvm");
+        ck_assert_uint_eq(strlen(b.p), b.n);
+        ck_assert_int_eq(b.p[b.n - 1], '\n');
+        full = b.n % 64 == 0;
+    }
+}
+END_TEST
+
 static const char out_of_bounds[] = "kernel @wild (sym n, %x: i32[n] read, %y: f32[40] read, %o: f32[n] write) {\n"
                                     "for %1 in 0 .. n step 1 # none { %2 = load i64 %x[%1] %3 = load f32 %y[%2]\n"
                                     "store %o[%1], %3 }}";
@@ -576,6 +592,7 @@ int main(void)
     tcase_add_loop_test(c, static_and_symbolic, 0, 76);
     tcase_add_loop_test(c, named_machines, 0, 4);
     tcase_add_test(c, texts);
+    tcase_add_test(c, whole_texts);
     tcase_add_loop_test_raise_signal(c, sanitized_faults, SIGABRT, 0, 4);
     tcase_add_test(c, sanitized_runs);
 #endif

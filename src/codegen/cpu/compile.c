@@ -208,15 +208,16 @@ static gn_status *run_jobs(job *jobs, int n)
 
 static size_t round_up(size_t n) { return (n + OBJECT_ALIGN - 1) / OBJECT_ALIGN * OBJECT_ALIGN; }
 
+/* What the jobs wrote in one piece: objects begin at multiples of OBJECT_ALIGN; nothing follows the last. */
 static gn_status *join(job *jobs, int n, unsigned char **out, size_t *out_n)
 {
     size_t total = 0, at = 0;
-    for (int i = 0; i < n; i++) total += round_up(jobs[i].out_n);
+    for (int i = 0; i < n; i++) total = round_up(total) + jobs[i].out_n;
     unsigned char *all = calloc(1, total ? total : 1);
     if (!all) GN_FAIL(GN_ERR_NOMEM, "no memory for %zu bytes of code", total);
     for (int i = 0; i < n; i++) {
         memcpy(all + at, jobs[i].out, jobs[i].out_n);
-        at += round_up(jobs[i].out_n);
+        at = round_up(at + jobs[i].out_n);
     }
     *out = all;
     *out_n = total;
@@ -303,7 +304,6 @@ gn_status *gn_cpu_emit(const kir_kernel *const *kernels, int n, const gn_codegen
     size_t size = 0;
     if (what == GN_EMIT_NONE) return NULL;
     GN_TRY(generate(kernels, n, opt ? opt : &usual, what, &bytes, &size, NULL));
-    if (what != GN_EMIT_OBJ) size = strlen((const char *)bytes); /* without the padding */
     /* the caller's arena may jump when memory is out; the bytes would stay behind */
     gn_buf_addn(out, (const char *)bytes, size);
     free(bytes);
