@@ -3,6 +3,7 @@
 /* The samples give the same bits whatever the number of threads and in every run: all states after five steps, and the
  * loss; with what is static computed at every step, and computed ahead. */
 #include "base/sanitized.h"
+#include "cache/cache.h"
 #include "driver/session.h"
 #include "support/suite.h"
 
@@ -70,7 +71,7 @@ static double loss_of(bits b)
 }
 
 /* Trains twice in one session, the second time in an arena full of what is no number. */
-static bits run(const setup *c)
+static bits run(const setup *c, gn_cache *cache)
 {
     const char *root = getenv("GNNC_SOURCE_DIR");
     char path[4096];
@@ -81,6 +82,7 @@ static bits run(const setup *c)
     o.pass_limit = -1;
     o.train = true;
     o.keep_static = c->keep_static;
+    o.cache = cache;
     o.data = (gn_data_options){.path = c->data, .seed = 1, .normalize_rows = -1, .undirected = -1};
     gn_arena_init(&a);
     need(gn_session_new(&a, &o, &s), c);
@@ -100,11 +102,13 @@ START_TEST(threads)
 {
     setup c = {.model = models[_i % MODELS], .data = data[_i / MODELS % DATA], .mode = modes[_i / MODELS / DATA]};
     bits want[2];
+    gn_cache *cache; /* threads share kernels */
+    need(gn_cache_new(&(gn_cache_options){0}, &cache), &c);
     for (int k = 0; k < 6; k++) {
         c.threads = k % 3 + 1;
         if (GN_UNDER_ASAN && c.threads == 2) continue;
         c.keep_static = k >= 3;
-        bits got = run(&c);
+        bits got = run(&c, cache);
         if (c.threads == 1) {
             want[c.keep_static] = got;
             continue;
@@ -118,6 +122,7 @@ START_TEST(threads)
                   c.model, c.data ? c.data : "karate", gn_mode_name[c.mode], a, b);
     free(want[0].p);
     free(want[1].p);
+    gn_cache_free(cache);
 }
 END_TEST
 

@@ -3,6 +3,7 @@
 /* timeout: 900 */
 /* Searching for schedules on a device: the fake driver, whose clock tests set candidate by candidate.  What is faster by it is
  * taken, what is slower is not, what is wrong is rejected whatever its speed; what is kept is found again. */
+#include "base/sanitized.h"
 #include "cache/cache.h"
 #include "driver/session_impl.h"
 #include "driver/tune_impl.h"
@@ -181,6 +182,7 @@ static const gn_tuned *searched(const gn_session *s, bool train)
 /* One candidate is twice as fast by the driver's clock, the others are slower. */
 START_TEST(what_is_faster_is_taken)
 {
+    if (GN_UNDER_ASAN && _i) return; /* each searches */
     const char *which = _i ? "without quick-code" : "without share-tiles";
     int bit = _i ? GN_DO_QUICK_CODE : GN_DO_SHARE_TILES;
     spy z = {.which = which, .own_ms = 0.25, .ms = 4, .most = _i ? 4 : 0};
@@ -203,6 +205,7 @@ END_TEST
 /* Slower, or as fast: beyond noise there is nothing to be had. */
 START_TEST(what_is_not_faster_is_not_taken)
 {
+    if (GN_UNDER_ASAN && _i) return; /* each searches */
     spy z = {.which = NULL, .ms = _i ? 1 : 3, .most = 7};
     gn_session_options o = options(&z, "gcn", false);
     o.without.decisions = by_launches; /* which a schedule does not change the number of */
@@ -221,6 +224,7 @@ END_TEST
  * that of the candidate would lie. */
 START_TEST(what_is_wrong_is_rejected)
 {
+    if (GN_UNDER_ASAN && _i == 1) return; /* each searches */
     spy z = {.which = "", .own_ms = 0.001, .ms = 1, .idle = _i ? 1 : ~UINT64_C(0), .most = 8};
     gn_session_options o = options(&z, "gcn", _i == 2);
     if (_i) o.without.decisions = by_launches;
@@ -359,7 +363,7 @@ START_TEST(every_error)
 {
     int failed = 0, less = 0;
     bool over = false;
-    for (int nth = 1; !over; nth += 1 + nth / 10) { /* later ones are much alike */
+    for (int nth = 1; !over; nth += 1 + nth / (GN_UNDER_ASAN ? 3 : 10)) { /* later ones are much alike */
         spy z = {.which = "without quick-code", .own_ms = 0.25, .ms = 4, .most = 2};
         gn_session *s = NULL;
         gn_session_options o = options(&z, "gcn", false);

@@ -171,6 +171,7 @@ static const char *const dynamics[] = {"true", "auto", "false"};
 
 START_TEST(graphs_and_masks_in_turn)
 {
+    if (GN_UNDER_ASAN && _i == 1) return; /* each compiles */
     static const int every[] = {3, 1, 20, 0, -1, 2, -4, 9};
     two t = set_up_two(
         deep, (gnnc_compile_options){.train = true, .fixed = true, .dynamic = dynamics[_i], .recompile_limit = 99});

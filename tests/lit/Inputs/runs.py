@@ -3,6 +3,8 @@
     r = Runs()
     r.fails(3, "no such file", "run", MODEL, "--weights", "nowhere")
     r.done()
+
+Runs of one script share a cache of kernels, empty at first: most compile what others did.
 """
 import os
 import shutil
@@ -17,7 +19,10 @@ class Runs:
     def __init__(self):
         self.gnnc, self.folder = sys.argv[1:3]
         self.problems, self.count = [], 0
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.cache = os.environ["GNNC_CACHE_DIR"] = self.folder + ".cache"
+        os.environ.pop("GNNC_CACHE", None)
+        for folder in (self.folder, self.cache):
+            shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(self.folder)
 
     def path(self, name):
@@ -65,6 +70,7 @@ class Runs:
             self.problem(args, f"exit status {r.returncode}, expected one of {codes}", r)
 
     def done(self):
+        shutil.rmtree(self.cache, ignore_errors=True)
         for p in self.problems:
             print(p)
         print(f"{self.count} runs, {len(self.problems)} problems")
