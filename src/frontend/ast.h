@@ -104,6 +104,7 @@ typedef struct ast_formal {
     const char *kind; /* "dim", "int", ...; NULL: of the default */
     ast_type type;
     ast_expr *value; /* default; NULL: must be given */
+    bool by_name;    /* behind a `*`: what is given by its place never goes here */
 } ast_formal;
 typedef GN_VEC(ast_formal) ast_formals;
 

@@ -116,7 +116,8 @@ static void print_formals(const ast_formals *fs, bool typed, gn_buf *b)
     gn_buf_add(b, "(");
     for (uint32_t i = 0; i < fs->n; i++) {
         const ast_formal *f = &fs->p[i];
-        gn_buf_printf(b, "%s%s", i ? ", " : "", f->name.text);
+        bool star = f->by_name && (i == 0 || !fs->p[i - 1].by_name);
+        gn_buf_printf(b, "%s%s%s", i ? ", " : "", star ? "*, " : "", f->name.text);
         if (typed || f->kind) gn_buf_add(b, ": ");
         if (typed)
             print_type(&f->type, b);

@@ -70,6 +70,15 @@ bool el_coerce(elab *E, const ast_formal *f, const value *given, bool strict, va
     return ok;
 }
 
+/* What whoever gives a layer two widths, as torch wants them, should know. */
+static const char *hint_of_widths(elab *E, const ast_decl *d, uint32_t k, const value *given)
+{
+    const ast_formals *fs = &d->hyper;
+    if (d->kind != DECL_LAYER || k != 1 || !kind_is(fs->p[0].kind, "dim") || given->kind != VAL_INT) return "";
+    return gn_arena_printf(E->arena, "; the width that comes in is its input's, and not given: `%s(%s)`", d->name.text,
+                           fs->p[0].name.text);
+}
+
 /* Puts arguments where they belong; out[k] stays UNSET for those left out. */
 static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n, const el_arg *args, gn_span mark,
                   value *out, gn_span *spans)
@@ -90,6 +99,12 @@ static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n,
         } else if (k >= fs->n) {
             el_error(E, args[i].span, "too many arguments: `%s` takes %u here", d->name.text, fs->n);
             return false;
+        } else if (fs->p[k].by_name) {
+            const char *name = fs->p[k].name.text;
+            el_error(E, args[i].span, "`%s` takes `%s` by its name, `%s = ...`%s", d->name.text, name, name,
+                     hint_of_widths(E, d, k, &args[i].v));
+            ok = false;
+            continue;
         }
         if (out[k].kind != VAL_UNSET) {
             el_error(E, args[i].span, "`%s` is given twice", fs->p[k].name.text);
@@ -100,15 +115,6 @@ static bool place(elab *E, const ast_decl *d, const ast_formals *fs, uint32_t n,
     }
     (void)mark;
     return ok;
-}
-
-/* What whoever gives a layer two widths, as torch wants them, should know. */
-static const char *hint_of_widths(elab *E, const ast_decl *d, uint32_t k, const value *given)
-{
-    const ast_formals *fs = &d->hyper;
-    if (d->kind != DECL_LAYER || k != 1 || !kind_is(fs->p[0].kind, "dim") || given->kind != VAL_INT) return "";
-    return gn_arena_printf(E->arena, "; the width that comes in is its input's, and not given: `%s(%s)`", d->name.text,
-                           fs->p[0].name.text);
 }
 
 /* Values of all formals into the frame that is to run: given ones, and defaults evaluated there. */

@@ -66,8 +66,13 @@ static bool parse_kind(parser *p, formals_of of, ast_formal *f)
 static bool parse_formals(parser *p, ast_formals *out, formals_of of)
 {
     const char *what = formals_text[of];
+    bool by_name = false, may = of == OF_LAYER || of == OF_FN;
     while (!parse_at(p, TOK_RPAREN)) {
-        ast_formal f = {0};
+        if (may && !by_name && parse_accept(p, TOK_STAR)) {
+            if (!parse_expect(p, TOK_COMMA, "and what is given by name")) return false;
+            by_name = true;
+        }
+        ast_formal f = {.by_name = by_name};
         if (!parse_name(p, &f.name, what)) return false;
         for (uint32_t i = 0; i < out->n; i++)
             if (strcmp(out->p[i].name.text, f.name.text) == 0)

@@ -70,6 +70,8 @@ END_TEST
 
 static const char everything[] = "# all there is\n"
                                  "fn f(x, a: float = 1.0) { return x }\n"
+                                 "fn g(x, *, a = 1, b = 2) = x\n"
+                                 "layer N(*, h: int) (x: node[in]) -> node[in] { return x }\n"
                                  "layer L(out: dim, k = 2) (g: graph, x: node[in], e: edge[d] = none) -> node[...] {\n"
                                  "  param w, v: [in, out] = glorot_uniform as \"a\", \"b\" transposed\n"
                                  "  param q: [1] = 0.5 shape [1, 1]\n"

@@ -29,6 +29,25 @@
      "m.gnn:2:3: error: expected a statement (comments begin with `#`), found `//`\n"
          "    2 |   // that is x\n"
          "      |   ^~"},
+    {"nothing_by_name",
+     "layer L(out: dim, *) (x: node[in]) -> node[out] {\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:1:20: error: expected `,` and what is given by name, found `)`\n"
+         "    1 | layer L(out: dim, *) (x: node[in]) -> node[out] {\n"
+         "      |                    ^"},
+    {"by_name_twice",
+     "fn f(x, *, p, *, q) = x\n",
+     "m.gnn:1:15: error: expected an argument, found `*`\n"
+         "    1 | fn f(x, *, p, *, q) = x\n"
+         "      |               ^"},
+    {"inputs_by_name",
+     "layer L(out: dim) (*, x: node[in]) -> node[out] {\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:1:20: error: expected an input, found `*`\n"
+         "    1 | layer L(out: dim) (*, x: node[in]) -> node[out] {\n"
+         "      |                    ^"},
     {"inputs_for_hyperparameters",
      "model M(g: graph, x: node[F]) -> node[F] {\n"
          "  return x\n"

@@ -40,6 +40,23 @@
      "m.gnn:2:18: error: `bias` is true or false, not 16; the width that comes in is its input's, and not given: `GCNConv(out)`\n"
          "    2 |   l = GCNConv(F, 16)\n"
          "      |                  ^~"},
+    {"widths_of_torch_by_name",
+     "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  l = GATConv(F, 16)\n"
+         "  return x\n"
+         "}\n",
+     "m.gnn:2:18: error: `GATConv` takes `heads` by its name, `heads = ...`; the width that comes in is its input's, and not given: `GATConv(out)`\n"
+         "    2 |   l = GATConv(F, 16)\n"
+         "      |                  ^~"},
+    {"by_name_alone",
+     "fn f(x, *, p = 2, q = 1) = x ^ p * q\n"
+         "model M() (g: graph, x: node[F]) -> node[F] {\n"
+         "  y = f(x, q = 3, p = 2)\n"
+         "  return f(x, 3)\n"
+         "}\n",
+     "m.gnn:4:15: error: `f` takes `p` by its name, `p = ...`\n"
+         "    4 |   return f(x, 3)\n"
+         "      |               ^"},
     {"hidden_function",
      "model M(concat = true) (g: graph, x: node[F]) -> node[F] {\n"
          "  y = concat(x, x)\n"
