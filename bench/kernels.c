@@ -7,7 +7,7 @@
  * `kernels <name>` runs rows whose name begins so; `kernels <name> asm` prints the code instead. */
 #include "base/clock.h"
 #include "base/philox.h"
-#include "base/squares.h"
+#include "base/draw.h"
 #include "codegen/backend.h"
 
 #include <math.h>

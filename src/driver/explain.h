@@ -39,6 +39,6 @@ GN_NODISCARD gn_status *gn_explain_unit(gn_arena *a, const char *name, const gn_
 double gn_guards_ns(const gn_guards *g, const gn_sizes *s); /* nanoseconds that looking at guards takes: a median */
 
 /* Operations as costly as so many additions: a function, a random number. */
-enum { GN_FUNCTION_FLOPS = 8, GN_DRAW_FLOPS = 20 };
+enum { GN_FUNCTION_FLOPS = 8, GN_DRAW_FLOPS = 8 };
 
 #endif

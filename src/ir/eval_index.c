@@ -1,5 +1,5 @@
 /* Evaluator: values made from the positions of their elements, in the user's order. */
-#include "base/squares.h"
+#include "base/draw.h"
 #include "ir/eval_impl.h"
 
 #include <math.h>
@@ -32,7 +32,8 @@ gn_status *gir_eval_IOTA(gir_eval_t *e)
 
 gn_status *gir_eval_RANDOM(gir_eval_t *e)
 {
-    uint32_t key = (uint32_t)gir_to_i64(gir_arg(e, 0)->v[0]), site = (uint32_t)gir_node_at_hand(e)->attr.i[0];
+    uint64_t key = (uint64_t)gir_to_i64(gir_arg(e, 0)->v[0]);
+    uint32_t site = (uint32_t)gir_node_at_hand(e)->attr.i[0];
     for (int64_t r = 0; r < e->out->rows; r++)
         for (int64_t c = 0; c < e->out->cols; c++) {
             uint64_t i = (uint64_t)(user_row(e, r) * e->out->cols + c);

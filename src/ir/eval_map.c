@@ -254,7 +254,7 @@ static num map_RNG_KEY(const map_at *m, const num *x)
 {
     (void)m;
     uint64_t seed = (uint64_t)gir_to_i64(x[0].v), step = (uint64_t)gir_to_i64(x[1].v);
-    return (num){gn_rng_key(seed, step), x[0].e + x[1].e > 0 ? INFINITY : 0};
+    return (num){(double)gn_step_key(seed, step), x[0].e + x[1].e > 0 ? INFINITY : 0};
 }
 
 /* all elements ------------------------------------------------------------------------------------------------------ */

@@ -110,6 +110,7 @@ typedef struct kir_inst {
     uint8_t op;
     uint8_t elem; /* type of the value (F32, F64, I64, BOOL); of a tile: its elements, those or BF16, F16 */
     uint8_t unit, race;
+    bool narrow; /* RANDOM: the element fits 32 bits */
     kir_id a, b, c;
     kir_id ref;         /* TLOAD, TSTORE, TACC, TFMA, MMA: the tile */
     kir_id left, right; /* MMA: tiles of the operands */

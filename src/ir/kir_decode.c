@@ -77,7 +77,8 @@ static void constant(decoder *d, kir_id i)
 static void instruction(decoder *d, kir_id i)
 {
     const kir_inst *in = kir_at(d->k, i);
-    kx_step s = {.op = in->op, .dst = i, .a = in->a, .b = in->b, .c = in->c, .imm = in->imm, .inst = i};
+    kx_step s = {
+        .op = in->op, .dst = i, .a = in->a, .b = in->b, .c = in->c, .imm = in->imm, .inst = i, .narrow = in->narrow};
     s.levels = d->levels;
     s.loop = d->loop;
     s.round = in->elem == GN_F32 && !d->opt->f64;

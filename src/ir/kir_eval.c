@@ -1,7 +1,7 @@
 /* The loop IR's evaluator: runs the steps of kir_decode.c and checks everything that only shows in a run. */
 #include "base/half.h"
 #include "base/philox.h"
-#include "base/squares.h"
+#include "base/draw.h"
 #include "ir/kir_exec.h"
 
 #include <math.h>
@@ -219,8 +219,11 @@ static const char *value(const kx_step *s, kx_cell *cells)
     case KIR_OR: r->i = a->i || b->i; return NULL;
     case KIR_SELECT: *r = a->i ? *b : *c; return NULL;
     case KIR_CAST: cast(s, a, r); return NULL;
-    case KIR_RANDOM: r->f = (double)gn_draw_uniform((uint32_t)a->i, (uint32_t)s->imm, (uint64_t)b->i); return NULL;
-    case KIR_RNGKEY: r->i = (int64_t)gn_rng_key((uint64_t)a->i, (uint64_t)b->i); return NULL;
+    case KIR_RANDOM:
+        if (s->narrow && (uint64_t)b->i > UINT32_MAX) return "a narrow draw of an element that 32 bits do not count";
+        r->f = (double)gn_draw_uniform((uint64_t)a->i, (uint32_t)s->imm, (uint64_t)b->i);
+        return NULL;
+    case KIR_RNGKEY: r->i = (int64_t)gn_step_key((uint64_t)a->i, (uint64_t)b->i); return NULL;
     default: break;
     }
     if (s->op >= KIR_IADD && s->op <= KIR_IEQ) return integer(s, a->i, b->i, &r->i);

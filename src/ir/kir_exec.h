@@ -17,6 +17,7 @@ typedef struct kx_step {
     uint8_t op;
     uint8_t round;         /* the result is rounded to f32 */
     uint8_t from, to;      /* CAST: element types; SELECT: to */
+    bool narrow;           /* RANDOM: the element fits 32 bits */
     uint32_t dst, a, b, c; /* cells; STORE, TSTORE ...: a index, b value */
     uint32_t mem;          /* LOAD, STORE, TLOAD ...: memory; TILE: which one it declares */
     uint32_t left, right;  /* MMA: memory of the operands */

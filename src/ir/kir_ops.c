@@ -74,9 +74,9 @@ kir_id kir_cast(kir_kernel *k, kir_cursor *c, kir_id a, gn_elem to)
     return emit(k, c, (kir_inst){.op = KIR_CAST, .elem = (uint8_t)to, .a = a});
 }
 
-kir_id kir_random(kir_kernel *k, kir_cursor *c, kir_id key, kir_id element, int64_t site)
+kir_id kir_random(kir_kernel *k, kir_cursor *c, kir_id key, kir_id element, int64_t site, bool narrow)
 {
-    return emit(k, c, (kir_inst){.op = KIR_RANDOM, .a = key, .b = element, .imm = site});
+    return emit(k, c, (kir_inst){.op = KIR_RANDOM, .a = key, .b = element, .imm = site, .narrow = narrow});
 }
 
 kir_id kir_rngkey(kir_kernel *k, kir_cursor *c, kir_id seed, kir_id step)

@@ -18,7 +18,7 @@ kir_id kir_tri(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, kir_id b, kir_
 kir_id kir_bin_imm(kir_kernel *k, kir_cursor *c, kir_op op, kir_id a, int64_t b);      /* integers */
 kir_id kir_select(kir_kernel *k, kir_cursor *c, kir_id cond, kir_id yes, kir_id no);
 kir_id kir_cast(kir_kernel *k, kir_cursor *c, kir_id a, gn_elem to); /* a itself when it has that type */
-kir_id kir_random(kir_kernel *k, kir_cursor *c, kir_id key, kir_id element, int64_t site);
+kir_id kir_random(kir_kernel *k, kir_cursor *c, kir_id key, kir_id element, int64_t site, bool narrow);
 kir_id kir_rngkey(kir_kernel *k, kir_cursor *c, kir_id seed, kir_id step);
 
 kir_id kir_load(kir_kernel *k, kir_cursor *c, int buffer, kir_id at);

@@ -175,6 +175,8 @@ static gn_status *value(parser *p, kir_cursor *c, kir_inst *i)
     if (i->op == KIR_RANDOM) {
         GN_TRY(word(p, "site"));
         GN_TRY(integer(p, &i->imm));
+        i->narrow = is_word(p, "narrow");
+        if (i->narrow) GN_TRY(word(p, "narrow"));
     }
     kir_id typed = info->sig[0] == 'f' ? i->a : i->b;
     if ((info->sig[0] == 'f' || info->sig[0] == 't') && kir_at(p->k, typed)->elem != i->elem)

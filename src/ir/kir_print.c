@@ -175,6 +175,7 @@ static void value(printer *p, const kir_inst *i)
         operand(p, in[n]);
     }
     if (i->op == KIR_RANDOM) number(p->out, " site ", i->imm);
+    if (i->op == KIR_RANDOM && i->narrow) gn_buf_add(p->out, " narrow");
 }
 
 static const char *kind_text(int64_t kind) { return kind >= 0 && kind < KIR_KIND_COUNT ? kir_kinds[kind].text : "?"; }

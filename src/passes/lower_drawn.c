@@ -5,18 +5,23 @@
  *
  * where rows has a row of zeros behind its last, number n.  The mask is drawn in the order in which the sums go through the
  * edges, as numbers of rows, some edges ahead of the sums: so that an edge is a number and an addition that loads, where it was
- * its place in the other order, what is there, and a product.  Draws wait for multiplications and sums for instructions to be
- * decoded, so that most of the one hides behind the other.  Terms 0 * row are left out, as those of the zeros of a
- * sparse matrix are: a row that is not finite is not felt where nothing of it is left.
+ * its place in the other order, what is there, and a product.  A draw is a dozen instructions for a whole vector of edges, so
+ * that each sum has its own.  Terms 0 * row are left out, as those of the zeros of a sparse matrix are: a row that is not finite
+ * is not felt where nothing of it is left.
  *
  * Declines where the mask is in memory anyway or not drawn by places in a sparse matrix, where values are more than a mask and a
- * constant, where rows are longer than a vector (draws again for every sum would then buy little), are an output, or not
- * float32, and where vectors are short: draws need products of 64 bits, which those lack. */
+ * constant, where rows are longer than four vectors (their sums then wait for memory), are an output, or not float32, and where
+ * vectors are shorter than 8. */
 #include "passes/lower_impl.h"
 
-enum { BLOCK = 256, AHEAD = 128, TOGETHER = 16 }; /* rows a worker takes, edges that are drawn ahead, and at once */
+enum {
+    BLOCK = 256,
+    AHEAD = 128,
+    LANES = 8,
+    VECTORS = 4
+}; /* rows a worker takes, edges that are drawn ahead, and bounds */
 
-bool low_draws_rows(const gn_limits *limits) { return !limits->shared_bytes && limits->lanes >= TOGETHER; }
+bool low_draws_rows(const gn_limits *limits) { return !limits->shared_bytes && limits->lanes >= LANES; }
 
 static gir_id through_views(const gir_program *p, gir_id v)
 {
@@ -58,7 +63,8 @@ static bool is_parameter(const lower *L, gir_id v)
 static bool are_rows(const lower *L, gir_id v)
 {
     const gir_type *t = gir_type_of(L->p, v);
-    return t->elem == GN_F32 && gir_row_elems(t) <= L->opt->limits.lanes && (has_room(L, v) || is_parameter(L, v));
+    return t->elem == GN_F32 && gir_row_elems(t) <= VECTORS * L->opt->limits.lanes &&
+           (has_room(L, v) || is_parameter(L, v));
 }
 
 /* The region's only sum over edges; 0: none, or several. */
@@ -222,8 +228,9 @@ static void draw_edge(lower *L, kir_id e)
 /* Up to which edge is drawn when the sums are at edge e: whole vectors, or all of the block's edges. */
 static kir_id drawn_to(lower *L, kir_id e)
 {
-    kir_id k = low_int(L, KIR_IDIV, low_int(L, KIR_IADD, e, low_iconst(L, AHEAD)), low_iconst(L, TOGETHER));
-    return low_int(L, KIR_IMIN, low_times(L, k, TOGETHER), L->drawn->end);
+    int64_t lanes = L->opt->limits.lanes;
+    kir_id k = low_int(L, KIR_IDIV, low_int(L, KIR_IADD, e, low_iconst(L, AHEAD)), low_iconst(L, lanes));
+    return low_int(L, KIR_IMIN, low_times(L, k, lanes), L->drawn->end);
 }
 
 void low_draw_block(lower *L, kir_id first, kir_id end)
@@ -238,12 +245,13 @@ void low_draw_block(lower *L, kir_id first, kir_id end)
 void low_draw_ahead(lower *L, kir_id lo, kir_id hi)
 {
     const low_drawn *z = L->drawn;
+    int64_t lanes = L->opt->limits.lanes;
     kir_id begins = kir_bin(L->k, low_at(L), KIR_ILE, L->row.row, z->first_row);
     kir_id from = kir_select(L->k, low_at(L), begins, lo, drawn_to(L, lo)), to = drawn_to(L, hi);
-    kir_id n = low_int(L, KIR_ISUB, to, from), rest = low_int(L, KIR_IMOD, n, low_iconst(L, TOGETHER));
+    kir_id n = low_int(L, KIR_ISUB, to, from), rest = low_int(L, KIR_IMOD, n, low_iconst(L, lanes));
     kir_id whole = low_int(L, KIR_ISUB, to, rest);
-    kir_id at = low_open(L, from, whole, TOGETHER, KIR_SERIAL, KIR_NONE);
-    draw_edge(L, low_int(L, KIR_IADD, at, low_open_n(L, TOGETHER, KIR_VECTOR, KIR_NONE)));
+    kir_id at = low_open(L, from, whole, lanes, KIR_SERIAL, KIR_NONE);
+    draw_edge(L, low_int(L, KIR_IADD, at, low_open_n(L, lanes, KIR_VECTOR, KIR_NONE)));
     low_close(L);
     low_close(L);
     draw_edge(L, low_open(L, whole, to, 1, KIR_VECTOR, KIR_NONE));

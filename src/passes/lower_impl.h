@@ -165,6 +165,8 @@ int64_t low_stride(const lower *L, int64_t n);      /* of rows of n elements in 
 kir_id low_in_tile(lower *L, kir_id off, kir_id j); /* off + j; off 0: none */
 low_ix low_index(const gir_type *t, kir_id lin);
 kir_id low_value(lower *L, gir_id v, const where *w, low_ix *x);
+kir_id low_random_at(lower *L, gir_id v, const where *w,
+                     kir_id element);                 /* lower_random.c: v's draw for that element */
 kir_id low_map(lower *L, gir_id v, const kir_id *a);  /* lower_map.c: of elements a[] of its operands */
 void low_tile_of(lower *L, gir_id v, const where *w); /* computes the row into a tile if it is in none yet */
 void low_hold(lower *L, gir_id v, const where *w, kir_id tile, int level);

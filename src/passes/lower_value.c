@@ -409,19 +409,10 @@ static bool computed_here(const lower *L, gir_id v, const where *w)
            gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
 }
 
-static kir_id random_at(lower *L, gir_id v, const where *w, kir_id element)
-{
-    const gir_node *n = gir_at(L->p, v);
-    low_ix zero = low_index(gir_type_of(L->p, gir_in(L->p, v, 0)), low_iconst(L, 0));
-    kir_id key = low_value(L, gir_in(L->p, v, 0), w, &zero);
-    kir_id u = kir_random(L->k, low_at(L), key, element, n->attr.i[0]);
-    return kir_cast(L->k, low_at(L), u, low_elem((gn_elem)n->type.elem));
-}
-
 static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
     kir_id row = user_row(L, w);
-    return random_at(L, v, w, low_scaled_add(L, row, fu_elems(L->p, v), low_ix_lin(L, x)));
+    return low_random_at(L, v, w, low_scaled_add(L, row, fu_elems(L->p, v), low_ix_lin(L, x)));
 }
 
 static kir_id leaf_value(lower *L, gir_id v, const where *w, low_ix *x)
@@ -457,7 +448,7 @@ static kir_id sample_value(lower *L, gir_id v, const where *w)
         return load_at_edge(L, g, w, GN_GRAPH_VALUE, GN_GRAPH_CSC_VALUE);
     bool by_row = L->p->spaces.p[gir_type_of(L->p, o)->space].kind != GIR_EDGE; /* edges have places of their own */
     if (gir_at(L->p, pattern)->op == GIR_PATTERN && gir_at(L->p, o)->op == GIR_RANDOM && by_row)
-        return random_at(L, o, w, load_at_edge(L, g, w, GN_GRAPH_CELL, GN_GRAPH_CSC_CELL));
+        return low_random_at(L, o, w, load_at_edge(L, g, w, GN_GRAPH_CELL, GN_GRAPH_CSC_CELL));
     where col = end_of(L, g, w, GIR_SRC), row = end_of(L, g, w, GIR_DST);
     row.level = w->level;
     low_ix x = low_index(gir_type_of(L->p, o), col.row);

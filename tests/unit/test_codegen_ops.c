@@ -3,7 +3,7 @@
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "base/sanitized.h"
-#include "base/squares.h"
+#include "base/draw.h"
 #include "codegen_test.h"
 
 typedef struct op_case {

@@ -2,7 +2,7 @@
 /* links: ir base */
 #include "base/half.h"
 #include "base/philox.h"
-#include "base/squares.h"
+#include "base/draw.h"
 #include "kir_test.h"
 
 #include <float.h>
@@ -319,7 +319,7 @@ START_TEST(random_numbers)
                                "%4 = random %1, %3 site 9\nstore %o[%2], %4\n}\n}";
     float out[100];
     evaluated(text, (kir_bound_buffer[]){BOUND(out)}, (int64_t[]){-5, 77});
-    uint32_t key = gn_rng_key((uint64_t)-5, 77);
+    uint64_t key = gn_step_key((uint64_t)-5, 77);
     for (uint64_t i = 0; i < 100; i++) ck_assert(out[i] == gn_draw_uniform(key, 9, i * 4611686018427387u));
 }
 END_TEST
@@ -382,6 +382,7 @@ static const struct {
     {"%1 = isub n, 4\n %2 = idiv n, %1", "a division by less than one"},
     {"%1 = imod -1, n", "a division by less than one, or of a negative"},
     {"%1 = tile i64 1\n tstore %1[0], 9223372036854775807\n tacc sum %1[0], n", "does not fit in 64 bits"},
+    {"%1 = iadd n, 4294967292\n %2 = random 7, %1 site 0 narrow", "a narrow draw of an element"},
     {"%1 = iadd 1, true", "an operand has the wrong type"},
 };
 

@@ -291,7 +291,7 @@ START_TEST(helpers)
     kir_id key = kir_rngkey(k, &c, kir_iconst(k, &c, 7), kir_sym(k, &c, kir_sym_add(k, "step")));
     kir_id zero = kir_iconst(k, &c, 0), i = kir_for_n(k, &c, &block, 9, KIR_BLOCK, KIR_NONE);
     kir_prefetch(k, &block, x, i);
-    kir_id t = kir_tile(k, &block, GN_F32, 1), r = kir_random(k, &block, key, i, 3);
+    kir_id t = kir_tile(k, &block, GN_F32, 1), r = kir_random(k, &block, key, i, 3, true);
     kir_tstore(k, &block, t, zero, r);
     kir_barrier(k, &block);
     kir_id lane = kir_for_n(k, &block, &loop, 8, KIR_LANE, KIR_REDUCE);
@@ -306,7 +306,7 @@ START_TEST(helpers)
                                  "  for %2 in 0 .. 9 step 1 block none {\n"
                                  "    prefetch %x[%2]\n"
                                  "    %3 = tile f32 1\n"
-                                 "    %4 = random %1, %2 site 3\n"
+                                 "    %4 = random %1, %2 site 3 narrow\n"
                                  "    tstore %3[0], %4\n"
                                  "    barrier\n"
                                  "    for %5 in 0 .. 8 step 1 lane reduce {\n"

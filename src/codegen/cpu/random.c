@@ -1,6 +1,6 @@
-/* RANDOM: Squares of base/squares.h in 64-bit lanes.  RNGKEY: Philox of base/philox.h. */
+/* RANDOM: draws of base/draw.h in 32-bit lanes.  RNGKEY: Philox of base/philox.h. */
 #include "base/philox.h"
-#include "base/squares.h"
+#include "base/draw.h"
 #include "codegen/cpu/emit.h"
 
 #include <math.h>
@@ -18,51 +18,43 @@ static LLVMValueRef shift(cg *c, LLVMValueRef x, int n)
 static LLVMValueRef times(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildMul(c->b, a, b, ""); }
 static LLVMValueRef plus(cg *c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildAdd(c->b, a, b, ""); }
 
+/* z ^ z >> n */
+static LLVMValueRef folded(cg *c, LLVMValueRef z, int n) { return LLVMBuildXor(c->b, z, shift(c, z, n), ""); }
+
+/* (z ^ z >> n) * m */
+static LLVMValueRef round_of(cg *c, LLVMValueRef z, int n, uint64_t m)
+{
+    return times(c, folded(c, z, n), cg_const_i(LLVMTypeOf(z), (int64_t)m));
+}
+
 /* gn_draw_key */
 static LLVMValueRef draw_key(cg *c, LLVMValueRef key, int64_t site)
 {
     LLVMTypeRef t = LLVMTypeOf(key);
-    LLVMValueRef z = LLVMBuildOr(c->b, low32(c, key), cg_const_i(t, (int64_t)((uint64_t)(uint32_t)site << 32)), "");
-    z = plus(c, z, cg_const_i(t, (int64_t)GN_DRAW_WEYL));
-    z = times(c, LLVMBuildXor(c->b, z, shift(c, z, 30), ""), cg_const_i(t, (int64_t)GN_DRAW_MIX1));
-    z = times(c, LLVMBuildXor(c->b, z, shift(c, z, 27), ""), cg_const_i(t, (int64_t)GN_DRAW_MIX2));
-    return LLVMBuildOr(c->b, LLVMBuildXor(c->b, z, shift(c, z, 31), ""), cg_const_i(t, 1), "");
+    LLVMValueRef z = plus(c, key, cg_const_i(t, (int64_t)(((uint64_t)site + 1) * GN_DRAW_WEYL)));
+    return folded(c, round_of(c, round_of(c, z, 30, GN_DRAW_MIX1), 27, GN_DRAW_MIX2), 31);
 }
 
-static LLVMValueRef turned(cg *c, LLVMValueRef x)
+/* A half of 64-bit lanes, in as many lanes as `like` has. */
+static LLVMValueRef half(cg *c, LLVMValueRef x, bool upper, LLVMValueRef like)
 {
-    LLVMTypeRef t = LLVMTypeOf(x);
-    LLVMValueRef args[] = {x, x, cg_const_i(t, 32)};
-    return cg_intrinsic(c, "llvm.fshl", &t, 1, args, 3);
+    LLVMValueRef h = LLVMBuildTrunc(c->b, upper ? shift(c, x, 32) : x, cg_like(c->i32, x), "");
+    return cg_width(h) < cg_width(like) ? cg_splat(c, h, cg_width(like)) : h;
 }
 
-/* gn_squares, in the upper halves of 64-bit lanes. */
-static LLVMValueRef squares(cg *c, LLVMValueRef key, LLVMValueRef element)
+/* gn_draw_word: 32-bit lanes throughout, where `narrow` says that elements fit. */
+static LLVMValueRef words(cg *c, LLVMValueRef key, LLVMValueRef element, bool narrow)
 {
-    LLVMValueRef y = times(c, element, key), z = plus(c, y, key), x = y;
-    for (int r = 0; r < 3; r++) x = turned(c, plus(c, times(c, x, x), r % 2 ? z : y));
-    return plus(c, times(c, x, x), z);
-}
-
-/* The words of the elements, which may be more than a register of 64-bit lanes holds. */
-static LLVMValueRef words(cg *c, LLVMValueRef key, LLVMValueRef element)
-{
-    int n = cg_width(element), half = n / 2, map[CG_MAX_LANES];
-    bool split = n > 2 && n > c->target->lanes / 2;
-    if (n == 1) return LLVMBuildTrunc(c->b, shift(c, squares(c, key, element), 32), c->i32, "");
-    LLVMValueRef part[2] = {NULL, NULL};
-    LLVMTypeRef halves = cg_vec(c->i32, split ? n : 2 * n);
-    for (int h = 0; h < (split ? 2 : 1); h++) {
-        for (int l = 0; l < half; l++) map[l] = h * half + l;
-        LLVMValueRef e = split ? cg_shuffle(c, element, NULL, map, half) : element, k = key;
-        if (cg_width(key) == 1)
-            k = cg_splat(c, key, split ? half : n);
-        else if (split)
-            k = cg_shuffle(c, key, NULL, map, half);
-        part[h] = LLVMBuildBitCast(c->b, squares(c, k, e), halves, "");
+    LLVMValueRef x = plus(c, half(c, element, false, element), half(c, key, false, element));
+    LLVMValueRef inner = half(c, key, true, element);
+    if (!narrow) {
+        LLVMValueRef high = half(c, element, true, element);
+        high = times(c, high, cg_const_i(LLVMTypeOf(high), (int64_t)GN_DRAW_HIGH));
+        inner = plus(c, inner, high);
+        x = plus(c, x, round_of(c, high, 16, GN_DRAW_HIGH2));
     }
-    for (int l = 0; l < n; l++) map[l] = 2 * l + 1; /* upper halves: lanes are little-endian */
-    return cg_shuffle(c, part[0], part[1], map, n);
+    LLVMValueRef first = round_of(c, x, 17, GN_DRAW_M1), last = plus(c, round_of(c, first, 11, GN_DRAW_M2), inner);
+    return plus(c, folded(c, round_of(c, last, 15, GN_DRAW_M3), 14), first);
 }
 
 static LLVMValueRef to_uniform(cg *c, LLVMValueRef bits)
@@ -79,7 +71,7 @@ cg_val cg_random(cg *c, kir_id inst)
     bool flat = cg_flat(key) && cg_flat(element);
     LLVMValueRef k = draw_key(c, cg_flat(key) ? cg_scalar(c, key) : cg_as_vector(c, key), in->imm);
     LLVMValueRef e = cg_operand(c, element, flat);
-    c->word[inst] = words(c, k, e);
+    c->word[inst] = words(c, k, e, in->narrow);
     return cg_result(c, GN_F32, flat, to_uniform(c, c->word[inst]));
 }
 
@@ -135,11 +127,15 @@ static words_of philox_loop(cg *c, LLVMValueRef c0, LLVMValueRef c1, LLVMValueRe
     return (words_of){next[0], next[1]};
 }
 
+/* gn_step_key */
 static LLVMValueRef key_of(cg *c, LLVMValueRef seed, LLVMValueRef step)
 {
     words_of a = philox_loop(c, seed, shift(c, seed, 32), cg_const_i(LLVMTypeOf(seed), 0x5bd1e995));
     words_of b = philox_loop(c, step, shift(c, step, 32), a.w0);
-    return low32(c, LLVMBuildXor(c->b, b.w0, a.w1, ""));
+    LLVMTypeRef t = LLVMTypeOf(seed);
+    LLVMValueRef upper = LLVMBuildShl(c->b, b.w1, cg_const_i(t, 32), "");
+    LLVMValueRef key = LLVMBuildOr(c->b, low32(c, LLVMBuildXor(c->b, b.w0, a.w1, "")), upper, "");
+    return LLVMBuildAnd(c->b, key, cg_const_i(t, (int64_t)GN_STEP_KEY_MASK), "");
 }
 
 cg_val cg_rng_key(cg *c, const cg_val *seed, const cg_val *step)

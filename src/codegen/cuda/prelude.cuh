@@ -222,7 +222,7 @@ GN_DEVICE double gn_power(double high, double low, double x)
     return e > 0.0 && e < GN_INF64 ? fma(e, rest * 0.69314718055994531, e) : e;
 }
 
-/* Random numbers: keys by Philox 2x32-10, draws by Squares, one stream a site. */
+/* Random numbers: keys by Philox 2x32-10, draws as in base/draw.h, one stream a site. */
 GN_DEVICE gn_u64 gn_philox(gn_u32 c0, gn_u32 c1, gn_u32 key)
 {
     GN_UNROLL
@@ -238,25 +238,23 @@ GN_DEVICE gn_i64 gn_rng_key(gn_i64 seed, gn_i64 step)
 {
     gn_u64 a = gn_philox((gn_u32)seed, (gn_u32)((gn_u64)seed >> 32), 0x5bd1e995u);
     gn_u64 b = gn_philox((gn_u32)step, (gn_u32)((gn_u64)step >> 32), (gn_u32)a);
-    return (gn_i64)((gn_u32)b ^ (gn_u32)(a >> 32));
+    return (gn_i64)((b ^ a >> 32) & 0x1FFFFFFFFFFFFFu);
 }
-GN_DEVICE gn_u64 gn_draw_key(gn_u32 key, gn_u32 site)
+GN_DEVICE gn_u64 gn_draw_key(gn_u64 key, gn_u32 site)
 {
-    gn_u64 z = ((gn_u64)site << 32 | key) + 0x9E3779B97F4A7C15u;
+    gn_u64 z = key + ((gn_u64)site + 1) * 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
     z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return (z ^ z >> 31) | 1;
-}
-GN_DEVICE gn_u64 gn_squares_round(gn_u64 x, gn_u64 add)
-{
-    x = x * x + add;
-    return x >> 32 | x << 32;
+    return z ^ z >> 31;
 }
 GN_DEVICE float gn_random(gn_i64 key, gn_i64 element, gn_u32 site)
 {
-    gn_u64 k = gn_draw_key((gn_u32)key, site), y = (gn_u64)element * k, z = y + k;
-    gn_u64 x = gn_squares_round(gn_squares_round(gn_squares_round(y, y), z), y);
-    return (float)((gn_u32)gn_squares_round(x, z) >> 8) * 5.9604644775390625e-8f; /* 2^-24 */
+    gn_u64 k = gn_draw_key((gn_u64)key, site), i = (gn_u64)element;
+    gn_u32 high = (gn_u32)(i >> 32) * 0x9E3779B9u, x = (gn_u32)i + (gn_u32)k + (high ^ high >> 16) * 0x85EBCA6Bu;
+    gn_u32 first = (x ^ x >> 17) * 0xED5AD4BBu;
+    gn_u32 last = (first ^ first >> 11) * 0xAC4C1B51u + ((gn_u32)(k >> 32) + high);
+    last = (last ^ last >> 15) * 0x31848BABu;
+    return (float)(((last ^ last >> 14) + first) >> 8) * 5.9604644775390625e-8f; /* 2^-24 */
 }
 
 /* Lanes ------------------------------------------------------------------------------------------------------------ */

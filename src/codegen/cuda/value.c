@@ -260,8 +260,8 @@ const char *cu_value(const cu *c, kir_id v, int copy)
                                cu_ref(c, in->c, copy));
     case KIR_CAST: return cast(c, v, copy);
     case KIR_RANDOM:
-        return gn_arena_printf(c->arena, "gn_random(%s, %s, %uu)", cu_ref(c, in->a, copy), cu_ref(c, in->b, copy),
-                               (unsigned)in->imm);
+        return gn_arena_printf(c->arena, in->narrow ? "gn_random(%s, (gn_u32)%s, %uu)" : "gn_random(%s, %s, %uu)",
+                               cu_ref(c, in->a, copy), cu_ref(c, in->b, copy), (unsigned)in->imm);
     case KIR_RNGKEY:
         return gn_arena_printf(c->arena, "gn_rng_key(%s, %s)", cu_ref(c, in->a, copy), cu_ref(c, in->b, copy));
     default: break;

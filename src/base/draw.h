@@ -1,0 +1,53 @@
+/* Draws by element: a hash of 32 bits with a key before its first round, another before its last, and what the first makes
+ * added to what the last does, so that a stream is no permutation, which does not repeat itself as often as chance does.
+ *
+ * The rounds are those of triple32 of Wellons' hash prospector (github.com/skeeto/hash-prospector): three of xor-shift and
+ * multiplication, whose bias over all 2^32 inputs (0.0209) is that of a random permutation.  Lanes are of 32 bits and nothing
+ * goes between them, so that a draw on vectors of 8 takes a fifth of the instructions of Squares of four rounds (Widynski,
+ * 2020).  docs/performance.md, "Random numbers by counter", has the batteries that it passes.
+ *
+ * One stream a site: element `i` of the value drawn at site `site` in a step with key `key` (gn_step_key of philox.h) is
+ * gn_draw_word(gn_draw_key(key, site), i).  A uniform in [0, 1) is (word >> 8) * 2^-24, exact in float32.
+ * Everything that evaluates or emits `random` follows this file, so a mask can be recomputed anywhere and is the same
+ * whatever was optimised. */
+#ifndef GN_BASE_DRAW_H
+#define GN_BASE_DRAW_H
+
+#include <stdint.h>
+
+/* Both keys of a stream: number `site` of splitmix64 from `key` (Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", OOPSLA 2014). */
+#define GN_DRAW_WEYL 0x9E3779B97F4A7C15u
+#define GN_DRAW_MIX1 0xBF58476D1CE4E5B9u
+#define GN_DRAW_MIX2 0x94D049BB133111EBu
+
+static inline uint64_t gn_draw_key(uint64_t key, uint32_t site)
+{
+    uint64_t z = key + ((uint64_t)site + 1) * GN_DRAW_WEYL;
+    z = (z ^ z >> 30) * GN_DRAW_MIX1;
+    z = (z ^ z >> 27) * GN_DRAW_MIX2;
+    return z ^ z >> 31;
+}
+
+#define GN_DRAW_M1 0xED5AD4BBu
+#define GN_DRAW_M2 0xAC4C1B51u
+#define GN_DRAW_M3 0x31848BABu
+#define GN_DRAW_HIGH                                                                                                   \
+    0x9E3779B9u /* an element's upper half, 0 but for values of 2^32 elements and more, is in both keys */
+#define GN_DRAW_HIGH2 0x85EBCA6Bu
+
+static inline uint32_t gn_draw_word(uint64_t key, uint64_t i)
+{
+    uint32_t high = (uint32_t)(i >> 32) * GN_DRAW_HIGH, inner = (uint32_t)(key >> 32) + high;
+    uint32_t x = (uint32_t)i + (uint32_t)key + (high ^ high >> 16) * GN_DRAW_HIGH2;
+    uint32_t first = (x ^ x >> 17) * GN_DRAW_M1, last = (first ^ first >> 11) * GN_DRAW_M2 + inner;
+    last = (last ^ last >> 15) * GN_DRAW_M3;
+    return (last ^ last >> 14) + first;
+}
+
+static inline float gn_draw_uniform(uint64_t key, uint32_t site, uint64_t i)
+{
+    return (float)(gn_draw_word(gn_draw_key(key, site), i) >> 8) * 0x1p-24f;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* Draws: figures of another program, and what chance would do. */
+/* links: base */
+#include "base/draw.h"
+#include "base/philox.h"
+#include "support/suite.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+/* Figures of a program of its own, in integers of any length. */
+START_TEST(draws)
+{
+    static const uint64_t key = 0x548c9decbce65297u;
+    ck_assert(gn_step_key(5, 5) == 0x11e7b35ed5af78u && gn_step_key((uint64_t)-5, 77) == 0x142617648883e8u);
+    ck_assert(gn_rng_key(5, 5) == 0x5ed5af78u);
+    ck_assert(gn_draw_key(0, 0) == 0xe220a8397b1dcdafu); /* the first number of splitmix64 from 0 */
+    ck_assert(gn_draw_key(0x123456789abcdu, 3) == 0x32ce74dfe6625c50u);
+    ck_assert(gn_draw_word(0, 12345) == 0xda21590au); /* triple32(12345) and what its first round makes */
+    ck_assert(gn_draw_word(key, 0) == 0xadd365ebu && gn_draw_word(key, 1) == 0x53ac93f9u);
+    ck_assert(gn_draw_word(key, 0xffffffffu) == 0x09c45b24u && gn_draw_word(key, (uint64_t)1 << 32) == 0x59ce219bu);
+    ck_assert(gn_draw_word(key, ((uint64_t)1 << 40) + 7) == 0x6266bce7u);
+    ck_assert(gn_draw_uniform(5, 3, 1433) == (float)(0xb2be1249u >> 8) * 0x1p-24f);
+}
+END_TEST
+
+static uint32_t word_of(int how, uint64_t i)
+{
+    uint64_t step = how == 1   ? i
+                    : how == 2 ? i / 16
+                               : 0,
+             of = how == 1   ? 7
+                  : how == 2 ? i % 16
+                  : how == 3 ? i << 32
+                             : i << 12;
+    return gn_draw_word(gn_draw_key(gn_step_key(1, step), how == 4 ? (uint32_t)i : 0), how == 4 ? 7 : how ? of : i);
+}
+
+/* Pairs of draws, one after the other, fall into 32 by 32 boxes of equal size: elements in a row, steps of one element, of a few,
+ * elements 2^32 apart, sites, and elements 4096 apart.  Chi squared of 1,023 degrees of freedom is 5 deviations off in one of
+ * 10^6. */
+START_TEST(draws_are_even)
+{
+    enum { SIDE = 32, BOXES = SIDE * SIDE, EACH = 64 };
+    static int64_t n[BOXES];
+    memset(n, 0, sizeof n);
+    for (uint64_t i = 0; i < (uint64_t)EACH * BOXES; i++)
+        n[(word_of(_i, i) >> 27) * SIDE + (word_of(_i, i + 1) >> 27)]++;
+    double chi = 0, deviation = sqrt(2.0 * (BOXES - 1));
+    for (int k = 0; k < BOXES; k++) chi += (double)((n[k] - EACH) * (n[k] - EACH)) / (double)EACH;
+    ck_assert_msg(fabs(chi - (BOXES - 1)) < 5 * deviation, "chi squared is %g", chi);
+}
+END_TEST
+
+/* A stream repeats itself as often as chance does: a permutation of 32 bits never would. */
+START_TEST(draws_repeat)
+{
+    enum { BITS = 17, N = 1 << BITS };
+    static uint32_t w[N], sorted[N], at[1 << 16 | 1];
+    int repeats = 0;
+    for (uint64_t key = 0; key < 16; key++) {
+        for (uint32_t i = 0; i < N; i++) w[i] = gn_draw_word(gn_draw_key(key, 0), i);
+        for (int turn = 0; turn < 2; turn++) { /* by the lower half, then the upper */
+            memset(at, 0, sizeof at);
+            for (int i = 0; i < N; i++) at[(w[i] >> 16 * turn & 0xffff) + 1]++;
+            for (int i = 0; i < 1 << 16; i++) at[i + 1] += at[i];
+            for (int i = 0; i < N; i++) sorted[at[w[i] >> 16 * turn & 0xffff]++] = w[i];
+            memcpy(w, sorted, N * sizeof *w);
+        }
+        for (int i = 1; i < N; i++) repeats += w[i] == w[i - 1];
+    }
+    ck_assert_msg(repeats > 10 && repeats < 70, "%d repeats, where 32 are expected", repeats);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("draw");
+    tcase_add_test(t, draws);
+    tcase_add_loop_test(t, draws_are_even, 0, 6);
+    tcase_add_test(t, draws_repeat);
+    return RUN_CASES("draw", t);
+}
