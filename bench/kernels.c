@@ -6,8 +6,8 @@
  *
  * `kernels <name>` runs rows whose name begins so; `kernels <name> asm` prints the code instead. */
 #include "base/clock.h"
-#include "base/philox.h"
 #include "base/draw.h"
+#include "base/philox.h"
 #include "codegen/backend.h"
 
 #include <math.h>

@@ -32,8 +32,8 @@ static inline uint64_t gn_draw_key(uint64_t key, uint32_t site)
 #define GN_DRAW_M1 0xED5AD4BBu
 #define GN_DRAW_M2 0xAC4C1B51u
 #define GN_DRAW_M3 0x31848BABu
-#define GN_DRAW_HIGH                                                                                                   \
-    0x9E3779B9u /* an element's upper half, 0 but for values of 2^32 elements and more, is in both keys */
+/* An element's upper half, 0 but for values of 2^32 elements and more, is in both keys. */
+#define GN_DRAW_HIGH 0x9E3779B9u
 #define GN_DRAW_HIGH2 0x85EBCA6Bu
 
 static inline uint32_t gn_draw_word(uint64_t key, uint64_t i)

@@ -1,7 +1,7 @@
 /* The loop IR's evaluator: runs the steps of kir_decode.c and checks everything that only shows in a run. */
+#include "base/draw.h"
 #include "base/half.h"
 #include "base/philox.h"
-#include "base/draw.h"
 #include "ir/kir_exec.h"
 
 #include <math.h>

@@ -14,12 +14,8 @@
  * vectors are shorter than 8. */
 #include "passes/lower_impl.h"
 
-enum {
-    BLOCK = 256,
-    AHEAD = 128,
-    LANES = 8,
-    VECTORS = 4
-}; /* rows a worker takes, edges that are drawn ahead, and bounds */
+enum { BLOCK = 256, AHEAD = 128 }; /* rows a worker takes, and edges that are drawn ahead */
+enum { LANES = 8, VECTORS = 4 };   /* of the shortest vectors, and in the longest rows */
 
 bool low_draws_rows(const gn_limits *limits) { return !limits->shared_bytes && limits->lanes >= LANES; }
 

@@ -2,8 +2,8 @@
  * lengths, and in vector loops whose length is known when they run. */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
-#include "base/sanitized.h"
 #include "base/draw.h"
+#include "base/sanitized.h"
 #include "codegen_test.h"
 
 typedef struct op_case {

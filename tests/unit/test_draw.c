@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Figures of a program of its own, in integers of any length. */
@@ -24,16 +25,21 @@ START_TEST(draws)
 }
 END_TEST
 
+static uint32_t word(uint64_t step, uint64_t site, uint64_t element)
+{
+    return gn_draw_word(gn_draw_key(gn_step_key(1, step), (uint32_t)site), element);
+}
+
 static uint32_t word_of(int how, uint64_t i)
 {
-    uint64_t step = how == 1   ? i
-                    : how == 2 ? i / 16
-                               : 0,
-             of = how == 1   ? 7
-                  : how == 2 ? i % 16
-                  : how == 3 ? i << 32
-                             : i << 12;
-    return gn_draw_word(gn_draw_key(gn_step_key(1, step), how == 4 ? (uint32_t)i : 0), how == 4 ? 7 : how ? of : i);
+    switch (how) {
+    case 0: return word(0, 0, i);
+    case 1: return word(i, 0, 7);
+    case 2: return word(i / 16, 0, i % 16);
+    case 3: return word(0, 0, i << 32);
+    case 4: return word(0, i, 7);
+    default: return word(0, 0, i << 12);
+    }
 }
 
 /* Pairs of draws, one after the other, fall into 32 by 32 boxes of equal size: elements in a row, steps of one element, of a few,
@@ -52,21 +58,21 @@ START_TEST(draws_are_even)
 }
 END_TEST
 
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* A stream repeats itself as often as chance does: a permutation of 32 bits never would. */
 START_TEST(draws_repeat)
 {
-    enum { BITS = 17, N = 1 << BITS };
-    static uint32_t w[N], sorted[N], at[1 << 16 | 1];
+    enum { N = 1 << 17 };
+    static uint32_t w[N];
     int repeats = 0;
     for (uint64_t key = 0; key < 16; key++) {
         for (uint32_t i = 0; i < N; i++) w[i] = gn_draw_word(gn_draw_key(key, 0), i);
-        for (int turn = 0; turn < 2; turn++) { /* by the lower half, then the upper */
-            memset(at, 0, sizeof at);
-            for (int i = 0; i < N; i++) at[(w[i] >> 16 * turn & 0xffff) + 1]++;
-            for (int i = 0; i < 1 << 16; i++) at[i + 1] += at[i];
-            for (int i = 0; i < N; i++) sorted[at[w[i] >> 16 * turn & 0xffff]++] = w[i];
-            memcpy(w, sorted, N * sizeof *w);
-        }
+        qsort(w, N, sizeof *w, by_value);
         for (int i = 1; i < N; i++) repeats += w[i] == w[i - 1];
     }
     ck_assert_msg(repeats > 10 && repeats < 70, "%d repeats, where 32 are expected", repeats);

@@ -1,8 +1,8 @@
 /* The loop IR's evaluator: kernels in text form against plain C, and what a run must report. */
 /* links: ir base */
+#include "base/draw.h"
 #include "base/half.h"
 #include "base/philox.h"
-#include "base/draw.h"
 #include "kir_test.h"
 
 #include <float.h>

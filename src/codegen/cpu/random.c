@@ -1,6 +1,6 @@
 /* RANDOM: draws of base/draw.h in 32-bit lanes.  RNGKEY: Philox of base/philox.h. */
-#include "base/philox.h"
 #include "base/draw.h"
+#include "base/philox.h"
 #include "codegen/cpu/emit.h"
 
 #include <math.h>
