@@ -45,8 +45,9 @@ static LLVMValueRef half(cg *c, LLVMValueRef x, bool upper, LLVMValueRef like)
 /* gn_draw_word: 32-bit lanes throughout, where `narrow` says that elements fit. */
 static LLVMValueRef words(cg *c, LLVMValueRef key, LLVMValueRef element, bool narrow)
 {
-    LLVMValueRef x = plus(c, half(c, element, false, element), half(c, key, false, element));
+    LLVMValueRef x = half(c, element, false, element), outer = half(c, key, false, element);
     LLVMValueRef inner = half(c, key, true, element);
+    x = plus(c, x, outer);
     if (!narrow) {
         LLVMValueRef high = half(c, element, true, element);
         high = times(c, high, cg_const_i(LLVMTypeOf(high), (int64_t)GN_DRAW_HIGH));
