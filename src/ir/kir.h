@@ -112,8 +112,8 @@ typedef struct kir_inst {
     uint8_t unit, race;
     bool narrow; /* RANDOM: the element fits 32 bits */
     kir_id a, b, c;
-    kir_id ref;         /* TLOAD, TSTORE, TACC, TFMA, MMA: the tile */
-    kir_id left, right; /* MMA: tiles of the operands */
+    kir_id ref;         /* TLOAD, TSTORE, TACC, TFMA, TDOT, MMA: the tile */
+    kir_id left, right; /* TDOT, MMA: tiles of the operands */
     kir_id body;        /* FOR, IF: first instruction of the body; 0 = empty */
     kir_id next;        /* next in the same block */
     int64_t imm;

@@ -19,7 +19,7 @@ static void mark(liveness *l, kir_id i)
 
 static bool is_tile_write(const kir_inst *i)
 {
-    return i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_MMA;
+    return i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_TDOT || i->op == KIR_MMA;
 }
 
 /* A tile is written for who reads it. */
@@ -75,7 +75,7 @@ void kir_remove_dead(kir_kernel *k)
         mark(&l, i->left);
         mark(&l, i->right);
         if (i->op == KIR_TLOAD) mark_writes(&l, i->ref);
-        if (i->op != KIR_MMA) continue;
+        if (i->op != KIR_TDOT && i->op != KIR_MMA) continue;
         mark_writes(&l, i->left);
         mark_writes(&l, i->right);
     }

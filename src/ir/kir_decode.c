@@ -100,6 +100,7 @@ static void instruction(decoder *d, kir_id i)
         access(d, &s, d->tile[in->ref]);
         s.round = kir_widen((gn_elem)kir_at(d->k, in->ref)->elem) == GN_F32 && !d->opt->f64;
         break;
+    case KIR_TDOT:
     case KIR_MMA:
         access(d, &s, d->tile[in->ref]);
         s.round = !d->opt->f64;

@@ -341,6 +341,22 @@ static gn_status *fragments(machine *m, const kx_step *s)
     return NULL;
 }
 
+/* Two terms, the one behind first. */
+static gn_status *dot(machine *m, const kx_step *s)
+{
+    const kx_cell *cells = m->code.cells;
+    kx_memory *mem = &m->code.memory.p[s->mem];
+    int64_t i = cells[s->a].i;
+    const operand a = {s->left, cells[s->b].i, 2, 1}, b = {s->right, cells[s->c].i, 2, 1};
+    double left[2], right[2];
+    GN_TRY(fragment(m, s, &a, 1, 2, left));
+    GN_TRY(fragment(m, s, &b, 1, 2, right));
+    GN_TRY(check_access(m, s, mem, i, KX_SUM));
+    double *sum = &((kx_cell *)mem->data)[i].f;
+    *sum = fused(s, left[0], right[0], fused(s, left[1], right[1], *sum));
+    return NULL;
+}
+
 static void iteration(machine *m, kx_loop *l)
 {
     uint64_t n = l->reverse ? l->trips - 1 - l->at : l->at;
@@ -402,6 +418,7 @@ static gn_status *run(machine *m, const kir_eval_options *opt)
         case KIR_TSTORE:
         case KIR_TACC:
         case KIR_TFMA: GN_TRY(memory_step(m, s)); break;
+        case KIR_TDOT: GN_TRY(dot(m, s)); break;
         case KIR_MMA: GN_TRY(fragments(m, s)); break;
         default: {
             const char *why = value(s, cells);

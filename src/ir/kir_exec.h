@@ -20,7 +20,7 @@ typedef struct kx_step {
     bool narrow;           /* RANDOM: the element fits 32 bits */
     uint32_t dst, a, b, c; /* cells; STORE, TSTORE ...: a index, b value */
     uint32_t mem;          /* LOAD, STORE, TLOAD ...: memory; TILE: which one it declares */
-    uint32_t left, right;  /* MMA: memory of the operands */
+    uint32_t left, right;  /* TDOT, MMA: memory of the operands */
     uint32_t loop;         /* FOR, END: its number; others: the innermost loop around, -1 = none */
     uint32_t target;       /* FOR, IF: the step after the body */
     uint32_t levels;       /* checked loops around it */

@@ -126,6 +126,18 @@ void kir_tfma(kir_kernel *k, kir_cursor *c, kir_id tile, kir_id at, kir_id a, ki
     emit(k, c, (kir_inst){.op = KIR_TFMA, .ref = tile, .a = at, .b = a, .c = b});
 }
 
+void kir_tdot(kir_kernel *k, kir_cursor *c, kir_place to, kir_place left, kir_place right)
+{
+    emit(k, c,
+         (kir_inst){.op = KIR_TDOT,
+                    .ref = to.tile,
+                    .a = to.at,
+                    .left = left.tile,
+                    .b = left.at,
+                    .right = right.tile,
+                    .c = right.at});
+}
+
 kir_id kir_round(kir_kernel *k, kir_cursor *c, kir_id a, kir_kind kind)
 {
     return emit(k, c, (kir_inst){.op = KIR_ROUND, .a = a, .imm = kind});

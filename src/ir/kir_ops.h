@@ -35,6 +35,7 @@ kir_id kir_round(kir_kernel *k, kir_cursor *c, kir_id a, kir_kind kind);
 typedef struct kir_place { /* an element of a tile */
     kir_id tile, at;
 } kir_place;
+void kir_tdot(kir_kernel *k, kir_cursor *c, kir_place to, kir_place left, kir_place right);
 void kir_mma_add(kir_kernel *k, kir_cursor *c, const kir_mma *m, kir_place to, kir_place left, kir_place right);
 
 /* Loops and conditions: *body becomes a cursor at the beginning of their block.

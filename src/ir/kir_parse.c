@@ -216,14 +216,22 @@ static gn_status *stride(parser *p, int *out)
     return NULL;
 }
 
-/* %tile[a] by n */
+/* %tile[a] */
 static gn_status *tile_place(parser *p, kir_cursor *c, kir_id *tile, kir_id *at)
 {
     GN_TRY(value_ref(p, tile));
     GN_TRY(sign(p, '['));
     GN_TRY(operand(p, c, at));
-    GN_TRY(sign(p, ']'));
-    return word(p, "by");
+    return sign(p, ']');
+}
+
+static gn_status *dot(parser *p, kir_cursor *c, kir_inst *i)
+{
+    GN_TRY(tile_place(p, c, &i->ref, &i->a));
+    GN_TRY(sign(p, ','));
+    GN_TRY(tile_place(p, c, &i->left, &i->b));
+    GN_TRY(sign(p, ','));
+    return tile_place(p, c, &i->right, &i->c);
 }
 
 /* As kir_print.c writes them. */
@@ -232,13 +240,16 @@ static gn_status *fragments(parser *p, kir_cursor *c, kir_inst *i)
     kir_mma m = {0};
     GN_TRY(kind(p, &m.kind));
     GN_TRY(tile_place(p, c, &i->ref, &i->a));
+    GN_TRY(word(p, "by"));
     GN_TRY(stride(p, &m.lane));
     GN_TRY(sign(p, ','));
     GN_TRY(tile_place(p, c, &i->left, &i->b));
+    GN_TRY(word(p, "by"));
     GN_TRY(stride(p, &m.left_row));
     GN_TRY(stride(p, &m.left_term));
     GN_TRY(sign(p, ','));
     GN_TRY(tile_place(p, c, &i->right, &i->c));
+    GN_TRY(word(p, "by"));
     GN_TRY(stride(p, &m.right_col));
     GN_TRY(stride(p, &m.right_term));
     i->imm = kir_mma_pack(&m);
@@ -265,6 +276,7 @@ static gn_status *rest(parser *p, kir_cursor *c, kir_inst *i)
     case KIR_TLOAD: return load(p, c, i);
     case KIR_PREFETCH: return place(p, c, i);
     case KIR_ROUND: return rounded(p, c, i);
+    case KIR_TDOT: return dot(p, c, i);
     case KIR_MMA: return fragments(p, c, i);
     case KIR_TACC:
         GN_TRY(choice(p, kir_red_name, KIR_RED_COUNT, "sum, max or min", &red));

@@ -188,6 +188,17 @@ static void tile_place(printer *p, kir_id tile, kir_id at)
     gn_buf_add(p->out, "]");
 }
 
+/* %to[a], %left[b], %right[c] */
+static void dot(printer *p, const kir_inst *i)
+{
+    gn_buf_add(p->out, " ");
+    tile_place(p, i->ref, i->a);
+    gn_buf_add(p->out, ", ");
+    tile_place(p, i->left, i->b);
+    gn_buf_add(p->out, ", ");
+    tile_place(p, i->right, i->c);
+}
+
 /* kind %to[a] by lane, %left[b] by row term, %right[c] by column term */
 static void fragments(printer *p, const kir_inst *i)
 {
@@ -239,6 +250,7 @@ static void line(printer *p, kir_id at)
         place(p, i);
         break;
     case KIR_ROUND: gn_buf_printf(p->out, " %s ", kind_text(i->imm)), operand(p, i->a); break;
+    case KIR_TDOT: dot(p, i); break;
     case KIR_MMA: fragments(p, i); break;
     case KIR_TACC:
         words(p->out, " ", i->imm >= 0 && i->imm < KIR_RED_COUNT ? kir_red_name[i->imm] : "?");

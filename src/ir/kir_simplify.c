@@ -269,7 +269,7 @@ static void forget_written(simplifier *s, kir_id at)
 {
     for (; at; at = kir_at(s->old, at)->next) {
         const kir_inst *i = kir_at(s->old, at);
-        if (i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_MMA)
+        if (i->op == KIR_TSTORE || i->op == KIR_TACC || i->op == KIR_TFMA || i->op == KIR_TDOT || i->op == KIR_MMA)
             kir_avail_write(&s->avail, s->map[i->ref], 0);
         if (i->op == KIR_BARRIER) kir_avail_clear(&s->avail);
         forget_written(s, i->body);
@@ -345,6 +345,7 @@ static void instruction(simplifier *s, kir_id old)
     case KIR_TSTORE:
     case KIR_TACC:
     case KIR_TFMA: s->map[old] = tile_access(s, &i); return;
+    case KIR_TDOT:
     case KIR_MMA: kir_avail_write(&s->avail, i.ref, 0); break;
     case KIR_BARRIER: kir_avail_clear(&s->avail); break;
     case KIR_LOAD: s->map[old] = s->stored[i.imm] ? place(s, s->depth, &i) : hoisted(s, &i); return;

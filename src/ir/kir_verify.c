@@ -140,21 +140,29 @@ static gn_status *check_tile_use(const verifier *v, kir_id i)
 
 static bool is_kind(int64_t kind) { return kind >= 0 && kind < KIR_KIND_COUNT; }
 
-static gn_status *check_fragments(const verifier *v, kir_id i)
+/* Of products: three tiles, sums in f32 and both operands of that element type. */
+static gn_status *check_operands(const verifier *v, kir_id i, gn_elem elem)
 {
     const kir_inst *in = kir_at(v->k, i);
     const kir_id tile[] = {in->ref, in->left, in->right};
-    kir_mma m = kir_mma_of(in->imm);
     for (int n = 0; n < 3; n++) {
         RULE(tile[n] && tile[n] < v->k->insts.n && kir_at(v->k, tile[n])->op == KIR_TILE, "no such tile");
         RULE(v->scope[tile[n]] == OPEN, "the tile is not in scope");
     }
     RULE(in->ref != in->left && in->ref != in->right, "it reads what it adds to");
-    RULE(in->imm >= 0 && is_kind((int64_t)m.kind), "no such kind of operands");
-    gn_elem elem = kir_kinds[m.kind].elem;
     RULE(kir_at(v->k, in->ref)->elem == GN_F32, "the tile is not of f32");
     RULE(kir_at(v->k, in->left)->elem == elem && kir_at(v->k, in->right)->elem == elem,
          "operands of this kind do not lie in such a tile");
+    return NULL;
+}
+
+static gn_status *check_fragments(const verifier *v, kir_id i)
+{
+    const kir_inst *in = kir_at(v->k, i);
+    kir_mma m = kir_mma_of(in->imm);
+    RULE(in->imm >= 0 && is_kind((int64_t)m.kind), "no such kind of operands");
+    gn_elem elem = kir_kinds[m.kind].elem;
+    GN_TRY(check_operands(v, i, elem));
     bool strides = m.lane && m.left_row && m.left_term && m.right_col && m.right_term;
     RULE(strides, "a stride of 0");
     bool left = m.left_term == 1 && m.left_row % 2, right = m.right_term == 1 && m.right_col % 2;
@@ -273,7 +281,7 @@ static gn_status *check_inst(verifier *v, kir_id i)
     const kir_inst *in = kir_at(v->k, i);
     RULE(in->op > KIR_INVALID && in->op < KIR_OP_COUNT, "no such instruction");
     RULE(!in->body || in->op == KIR_FOR || in->op == KIR_IF, "it has a body");
-    RULE((!in->left && !in->right) || in->op == KIR_MMA, "it has operands that are tiles");
+    RULE((!in->left && !in->right) || in->op == KIR_TDOT || in->op == KIR_MMA, "it has operands that are tiles");
     GN_TRY(check_types(v, i));
     switch (in->op) {
     case KIR_CONST: return check_const(v, i);
@@ -296,13 +304,14 @@ static gn_status *check_inst(verifier *v, kir_id i)
         RULE(is_kind(in->imm), "no such kind");
         RULE(kir_kinds[in->imm].elem == GN_F32, "operands of this kind are rounded where they are stored");
         break;
+    case KIR_TDOT: GN_TRY(check_operands(v, i, GN_BF16)); break;
     case KIR_MMA: GN_TRY(check_fragments(v, i)); break;
     case KIR_FOR: return check_for(v, i);
     case KIR_IF: return check_if(v, i);
     default: break;
     }
     v->varies[i] = lane_dependent(v, in);
-    if (in->op == KIR_STORE || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA)
+    if (in->op == KIR_STORE || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA || in->op == KIR_TDOT)
         return check_lane_write(v, i);
     return NULL;
 }

@@ -209,6 +209,32 @@ static const pattern patterns[] = {
      "tstore %20[0], 3.0 for %3 in 0 .. # step 1 vector private { %4 = iadd %2, %3 %5 = load f32 %x[%4]\n"
      "tstore %20[1], %5 %6 = tload f32 %20[1] %7 = tload f32 %20[0] %8 = fmul f32 %6, %7 store %o[%4], %8 }}}",
      0, 0},
+    {"two rows of neighbours, side by side",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: f32[1000] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, #\n" COLUMNS("%3") "%4 = imod %3, 2 %5 = imul %4, 500 %6 = idiv %3, 2 %7 = iadd %5, %6\n"
+                                       "%8 = load f32 %y[%7] %9 = iadd %2, %3 %10 = load f32 %x[%9] %11 = fadd f32 %8, "
+                                       "%10 store %o[%9], %11 }}}",
+     0, 0},
+    {"products of pairs",
+     "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, # %20 = tile f32 # %21 = tile bf16 200 %22 = tile bf16 8\n" COLUMNS(
+         "%3") "%4 = iadd %2, %3 %5 = load f32 %x[%4] tstore %20[%3], %5\n"
+               "%6 = imul %3, 2 %7 = fmul f32 %5, 0.37 tstore %21[%6], %7 %8 = iadd %6, 1 tstore %21[%8], %5 }\n"
+               "for %9 in 0 .. 8 step 1 serial none { %10 = load f32 %x[%2] tstore %22[%9], %10 } tstore %22[5], -1.7\n"
+               "for %11 in 0 .. 8 step 2 serial reduce {\n" COLUMNS(
+                   "%12") "%13 = imul %12, 2\n"
+                          "tdot %20[%12], %22[%11], %21[%13] }}\n" COLUMNS(
+                              "%14") "%15 = iadd %2, %14 %16 = tload f32 %20[%14] store %o[%15], %16 }}}",
+     0, 0},
+    {"products of pairs, of tiles that each lane has, and of any pair",
+     "kernel @p (sym n, %x: f32[n * #] read, %y: u32[n * #] read, %o: f32[n * #] write) {" ROWS
+     "%2 = imul %1, # %20 = tile bf16 8\n for %3 in 0 .. 8 step 1 serial none { %4 = load f32 %x[%2] tstore %20[%3], "
+     "%4 }\n"
+     "tstore %20[3], 0.3\n" COLUMNS("%5") "%6 = iadd %2, %5 %7 = load f32 %x[%6] %21 = tile bf16 2 %22 = tile f32 1\n"
+                                          "tstore %21[0], %7 tstore %21[1], 1.25 tstore %22[0], %7 %8 = load i64 "
+                                          "%y[%6] %9 = imod %8, 4 %10 = imul %9, 2\n"
+                                          "tdot %22[0], %20[%10], %21[0] %11 = tload f32 %22[0] store %o[%6], %11 }}}",
+     0, 0},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -234,7 +260,9 @@ START_TEST(constant_and_long)
 {
     if (GN_UNDER_ASAN && _i % 3) return; /* each compiles */
     const pattern *p = &patterns[_i];
-    if (strstr(p->text, "[1000]") || strstr(p->text, "tile f32 16") || strstr(p->text, "tile f32 24")) return;
+    if (strstr(p->text, "[1000]") || strstr(p->text, "tile f32 16") || strstr(p->text, "tile f32 24") ||
+        strstr(p->text, "tile bf16 200"))
+        return;
     check_options o = {.syms = {2}, .tolerance = p->tolerance * 10, .limit = p->limit};
     checked(with_number(p->text, 1203), &o);
 }
@@ -432,6 +460,8 @@ START_TEST(refusals)
     ck_assert(gn_cpu_limits(NULL).lanes >= 4 && gn_cpu_limits("x86-64-v3").lanes == 8);
     ck_assert(gn_cpu_limits("znver4").lanes == 16 && gn_cpu_limits("znver4").whole_lanes == 8);
     ck_assert(gn_cpu_limits("x86-64-v4").whole_lanes == 16 && gn_cpu_limits("znver3").whole_lanes == 8);
+    ck_assert(gn_cpu_limits("znver4").pairs == 1 << KIR_KIND_BF16 && !gn_cpu_limits("x86-64-v4").pairs);
+    ck_assert(gn_cpu_limits("sapphirerapids").pairs && !gn_cpu_limits("x86-64-v3").pairs);
     ck_assert(strlen(gn_cpu_name()) > 3);
 }
 END_TEST

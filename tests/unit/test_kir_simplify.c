@@ -116,6 +116,23 @@ static const struct {
      "    for %4 in 0 .. 1 step 1 warp none {\n      tstore %2[0], 1.0\n"
      "      mma tf32 %2[0] by 4, %3[0] by 8 1, %3[0] by 8 1\n      %5 = tload f32 %2[0]\n      store %w[%1], %5\n    "
      "}\n  }\n"},
+    {"products of pairs change their sums, and need what was stored",
+     "for %1 in 0 .. n step 1 thread none {\n %2 = tile f32 1\n %3 = tile bf16 2\n %4 = tile bf16 2\n"
+     " tstore %2[0], 1.0\n tstore %3[0], 0.5\n tstore %3[1], 0.5\n tstore %4[0], 2.0\n tstore %4[1], 2.0\n"
+     " for %5 in 0 .. 2 step 1 serial ordered {\n %6 = tload f32 %2[0]\n store %w[%5], %6\n"
+     " tdot %2[0], %3[0], %4[0]\n }\n }",
+     "  for %1 in 0 .. n step 1 thread none {\n    %2 = tile f32 1\n    %3 = tile bf16 2\n    %4 = tile bf16 2\n"
+     "    tstore %2[0], 1.0\n    tstore %3[0], 0.5\n    tstore %3[1], 0.5\n    tstore %4[0], 2.0\n    tstore %4[1], "
+     "2.0\n"
+     "    for %5 in 0 .. 2 step 1 serial ordered {\n      %6 = tload f32 %2[0]\n      store %w[%5], %6\n"
+     "      tdot %2[0], %3[0], %4[0]\n    }\n  }\n"},
+    {"a product of pairs forgets its sum; one that nobody reads is none",
+     "for %1 in 0 .. n step 1 thread none {\n %2 = tile f32 1\n %3 = tile bf16 2\n %4 = tile f32 1\n"
+     " tstore %2[0], 1.0\n tstore %3[0], 0.5\n tstore %3[1], 0.5\n tstore %4[0], 1.0\n"
+     " tdot %2[0], %3[0], %3[0]\n tdot %4[0], %3[0], %3[0]\n %5 = tload f32 %2[0]\n store %w[%1], %5\n }",
+     "  for %1 in 0 .. n step 1 thread none {\n    %2 = tile f32 1\n    %3 = tile bf16 2\n    tstore %2[0], 1.0\n"
+     "    tstore %3[0], 0.5\n    tstore %3[1], 0.5\n    tdot %2[0], %3[0], %3[0]\n    %4 = tload f32 %2[0]\n"
+     "    store %w[%1], %4\n  }\n"},
     {"floats keep their bits",
      "%1 = load f32 %r[0]\n %2 = fmul f32 %1, 1.0\n %3 = fdiv f32 %2, 1.0\n %4 = fadd f32 %3, 0.0\n %5 = fsub f32 %4, "
      "0.0\n"

@@ -106,6 +106,17 @@ START_TEST(products_of_fragments)
 }
 END_TEST
 
+START_TEST(products_of_pairs)
+{
+    static const char text[] = "kernel @k (\n  sym n\n) {\n  %1 = tile f32 4\n  %2 = tile bf16 8\n  %3 = tile bf16 8\n"
+                               "  for %4 in 0 .. 4 step 1 vector none {\n    %5 = imul %4, 2\n"
+                               "    tdot %1[%4], %2[6], %3[%5]\n  }\n}\n";
+    kir_kernel *k = verified(text);
+    ck_assert_str_eq(printed(k), text);
+    ck_assert_str_eq(printed(kir_clone(&arena, k, NULL)), text);
+}
+END_TEST
+
 START_TEST(literals)
 {
     static const struct {
@@ -360,6 +371,7 @@ int main(void)
     tcase_add_test(c, every_instruction);
     tcase_add_test(c, literals);
     tcase_add_test(c, products_of_fragments);
+    tcase_add_test(c, products_of_pairs);
     tcase_add_test(c, odd_names);
     tcase_add_test(c, errors);
     tcase_add_test(c, depth_is_bounded);

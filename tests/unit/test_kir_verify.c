@@ -88,6 +88,17 @@ static const struct {
     {"%1 = tile f32 128\n %2 = tile f16 9\n mma f16 %1[0] by 4, %2[0] by 3 1, %2[0] by 2 1", "an odd stride"},
     {"%1 = tile f32 128\n %2 = tile bf16 9\n mma bf16 %1[0] by 4, %2[0] by 3 2, %2[0] by 5 1", "an odd stride"},
     {"%1 = round bf16 1.0", "are rounded where they are stored"},
+    /* products of pairs */
+    {"%1 = tile f32 4\n %2 = tile bf16 4\n tdot %1[0], %2[0], %1[0]", "it reads what it adds to"},
+    {"%1 = tile f32 4\n %2 = tile f32 4\n tdot %1[0], %2[0], %2[0]", "do not lie in such a tile"},
+    {"%1 = tile f32 4\n %2 = tile f16 4\n %3 = tile bf16 4\n tdot %1[0], %3[0], %2[0]", "do not lie in such a tile"},
+    {"%1 = tile f64 4\n %2 = tile bf16 4\n tdot %1[0], %2[0], %2[0]", "the tile is not of f32"},
+    {"%1 = tile f32 4\n %2 = iadd n, 1\n tdot %1[0], %2[0], %2[0]", "no such tile"},
+    {"%1 = tile f32 4\n if true {\n %2 = tile bf16 4\n }\n tdot %1[0], %2[0], %2[0]", "the tile is not in scope"},
+    {"%1 = tile f32 4\n %2 = tile bf16 4\n tdot %1[0], %2[1.0], %2[0]", "an operand has the wrong type"},
+    {"%1 = tile f32 4\n %2 = tile bf16 16\n for %3 in 0 .. 8 step 1 vector reduce {\n %4 = imul %3, 2\n"
+     " tdot %1[0], %2[0], %2[%4]\n }",
+     "write the same element"},
     {"%1 = tile bf16 4\n tacc sum %1[0], 1.0", "what is narrow does not accumulate"},
     {"%1 = tile f16 4\n tfma %1[0], 1.0, 1.0", "what is narrow does not accumulate"},
     {"%1 = tile f16 4\n tstore %1[0], 1.0:f64", "the value has not the tile's type"},

@@ -40,6 +40,14 @@ static LLVMValueRef to_bf16(cg *c, LLVMValueRef v)
     return LLVMBuildTrunc(c->b, cg_sel(c, nan, quiet, even), cg_like(c->i16, v), "");
 }
 
+LLVMValueRef cg_narrow_tile(cg *c, gn_elem e, LLVMValueRef v)
+{
+    int lanes = cg_width(v);
+    if (e != GN_BF16 || !c->target->pairs || lanes < 8) return cg_narrow(c, e, v);
+    const char *name = lanes == 16 ? "llvm.x86.avx512bf16.cvtneps2bf16.512" : "llvm.x86.avx512bf16.cvtneps2bf16.256";
+    return LLVMBuildBitCast(c->b, cg_intrinsic(c, name, NULL, 0, &v, 1), cg_like(c->i16, v), "");
+}
+
 /* f16 without instructions for it: scaling by powers of two does the exponent and the rounding (the scheme of M. Dukhan's
  * FP16 library). */
 static LLVMValueRef from_f16_plain(cg *c, LLVMValueRef raw)

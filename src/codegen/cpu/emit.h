@@ -206,6 +206,8 @@ LLVMTypeRef cg_like(LLVMTypeRef scalar, LLVMValueRef shape); /* scalar type with
 /* memory.c, gather.c: loads and stores of a lane index --------------------------------------------------------------- */
 cg_mem cg_buffer(cg *c, int number);
 cg_val cg_load(cg *c, const cg_mem *m, const cg_val *index);
+LLVMValueRef cg_load_stored(cg *c, const cg_mem *m,
+                            const cg_val *index); /* as it is stored; one lane where all are equal */
 void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value);
 LLVMValueRef cg_address(cg *c, const cg_mem *m, LLVMValueRef base, int64_t offset);
 LLVMValueRef cg_mark(cg *c, const cg_mem *m, LLVMValueRef access); /* what aliases what; returns the access */
@@ -228,6 +230,7 @@ void cg_watch_arguments(cg *c); /* the arrays of buffers and symbols */
 /* convert.c: between what is stored and what is computed with --------------------------------------------------------- */
 LLVMValueRef cg_widen(cg *c, gn_elem e, LLVMValueRef raw);
 LLVMValueRef cg_narrow(cg *c, gn_elem e, LLVMValueRef v);
+LLVMValueRef cg_narrow_tile(cg *c, gn_elem e, LLVMValueRef v); /* of a tile, where what is subnormal may become 0 */
 gn_elem cg_value_elem(gn_elem stored); /* f32, f64, i64 or bool */
 cg_val cg_cast(cg *c, gn_elem to, const cg_val *v);
 
@@ -236,6 +239,7 @@ void cg_tile_declare(cg *c, kir_id inst);
 cg_val cg_tile_load(cg *c, const kir_inst *in);
 void cg_tile_store(cg *c, const kir_inst *in);
 void cg_tile_acc(cg *c, kir_id inst);                  /* TACC and TFMA */
+void cg_tile_dot(cg *c, kir_id inst);                  /* TDOT */
 cg_mem cg_tile_mem(cg *c, kir_id tile, cg_val *index); /* brings the index to the tile's layout */
 
 /* reduce.c: lane reductions ------------------------------------------------------------------------------------------ */

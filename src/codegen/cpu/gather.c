@@ -78,6 +78,27 @@ static LLVMValueRef through_scalars(cg *c, const cg_mem *m, const cg_val *index,
     return cg_shuffle(c, v, NULL, map, c->lanes);
 }
 
+/* Two stretches that lie apart, as neighbours of two rows: a vector each, and a shuffle; NULL: they are no two such. */
+static LLVMValueRef through_two(cg *c, const cg_mem *m, const cg_val *index, const window *w)
+{
+    int64_t end = w->low, begin = w->high; /* the last of the first stretch, the first of the second */
+    int width = c->target->lanes, map[CG_MAX_LANES];
+    for (int d = 0; d < w->distinct; d++)
+        if (w->at[d] - w->low < width && w->at[d] > end) end = w->at[d];
+    for (int d = 0; d < w->distinct; d++)
+        if (w->at[d] > end && w->at[d] < begin) begin = w->at[d];
+    int64_t one = end - w->low + 1, other = w->high - begin + 1;
+    if (begin <= end || other > width || w->distinct < (one + other) / 2) return NULL;
+    int n = pow2_above(one > other ? one : other);
+    LLVMValueRef a = load_prefix(c, m, index->v, w->low, (int)one, n);
+    LLVMValueRef b = load_prefix(c, m, index->v, begin, (int)other, n);
+    for (int l = 0; l < c->lanes; l++) {
+        int64_t at = w->which[l] < 0 ? 0 : w->at[w->which[l]];
+        map[l] = w->which[l] < 0 ? -1 : (int)(at >= begin ? n + at - begin : at - w->low);
+    }
+    return cg_shuffle(c, a, b, map, c->lanes);
+}
+
 LLVMValueRef cg_gather_const(cg *c, const cg_mem *m, const cg_val *index)
 {
     if (c->mask.kind == CG_VECTOR && !c->mask_tail) return cg_gather(c, m, index);
@@ -94,6 +115,8 @@ LLVMValueRef cg_gather_const(cg *c, const cg_mem *m, const cg_val *index)
     if (!m->tile && index->v) fits = w.high - low < 2 * (int64_t)width;
     if (m->tile && index->v && low < 0) fits = false;
     if (fits && (w.distinct > 2 || m->tile || w.high - w.low < 4)) return through_window(c, m, index, &w);
+    LLVMValueRef two = m->tile || w.distinct <= 4 ? NULL : through_two(c, m, index, &w);
+    if (two) return two;
     if (w.distinct <= 4 || m->tile || !c->target->masks || gn_elem_size(m->elem) < 4)
         return through_scalars(c, m, index, &w);
     return cg_gather(c, m, index);

@@ -104,24 +104,20 @@ static LLVMValueRef load_contiguous(cg *c, const cg_mem *m, const cg_val *index,
     return v;
 }
 
-cg_val cg_load(cg *c, const cg_mem *m, const cg_val *index)
+LLVMValueRef cg_load_stored(cg *c, const cg_mem *m, const cg_val *index)
 {
     int64_t start = 0;
-    gn_elem e = cg_value_elem(m->elem);
     cg_check_bounds(c, m, index);
-    LLVMValueRef raw;
-    if (cg_flat(index)) {
-        raw = cg_load_raw(c, m, cg_address(c, m, index->v, index->c), 1);
-        return cg_result(c, e, true, cg_widen(c, m->elem, raw));
-    }
-    if (contiguous(c, index, &start))
-        raw = load_contiguous(c, m, index, start);
-    else if (index->kind == CG_INT)
-        raw = cg_gather_const(c, m, index);
-    else
-        raw = cg_gather(c, m, index);
-    if (cg_width(raw) != c->lanes) return cg_result(c, e, true, cg_widen(c, m->elem, raw));
-    return cg_result(c, e, false, cg_widen(c, m->elem, raw));
+    if (cg_flat(index)) return cg_load_raw(c, m, cg_address(c, m, index->v, index->c), 1);
+    if (contiguous(c, index, &start)) return load_contiguous(c, m, index, start);
+    return index->kind == CG_INT ? cg_gather_const(c, m, index) : cg_gather(c, m, index);
+}
+
+cg_val cg_load(cg *c, const cg_mem *m, const cg_val *index)
+{
+    LLVMValueRef raw = cg_load_stored(c, m, index);
+    bool flat = cg_flat(index) || cg_width(raw) != c->lanes;
+    return cg_result(c, cg_value_elem(m->elem), flat, cg_widen(c, m->elem, raw));
 }
 
 static int last_lane(const cg *c)
@@ -190,7 +186,7 @@ void cg_store(cg *c, const cg_mem *m, const cg_val *index, const cg_val *value)
         cg_store_raw(c, m, cg_address(c, m, index->v, index->c), v);
         return;
     }
-    LLVMValueRef raw = cg_narrow(c, m->elem, cg_as_vector(c, value));
+    LLVMValueRef v = cg_as_vector(c, value), raw = m->tile ? cg_narrow_tile(c, m->elem, v) : cg_narrow(c, m->elem, v);
     if (contiguous(c, index, &start)) {
         store_contiguous(c, m, index, start, raw);
         return;

@@ -101,7 +101,8 @@ static bool only_reduced(const cg *c, kir_id first, const kir_inst *acc, int red
     for (kir_id i = first; i; i = kir_at(c->k, i)->next) {
         const kir_inst *in = kir_at(c->k, i);
         if (in->body && !only_reduced(c, in->body, acc, red)) return false;
-        bool tile_op = in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA;
+        bool tile_op = in->op == KIR_TLOAD || in->op == KIR_TSTORE || in->op == KIR_TACC || in->op == KIR_TFMA ||
+                       in->op == KIR_TDOT;
         if (!tile_op || in->ref != acc->ref || apart(c, in, acc)) continue;
         bool same = (in->op == KIR_TACC && (int)in->imm == red) || (in->op == KIR_TFMA && red == 0);
         if (!same) return false;

@@ -20,7 +20,8 @@ static const char *check_inst(const kir_kernel *k, kir_id id, int64_t *stack)
         if (in->imm <= 0) return "a loop whose step is not positive";
     }
     if (in->op == KIR_TILE) {
-        if (!value_type(in->elem)) return "tiles of a type that exists in buffers only";
+        if (!value_type(in->elem) && !kir_is_narrow((gn_elem)in->elem))
+            return "tiles of a type that exists in buffers only";
         *stack += in->imm * (int64_t)gn_elem_size((gn_elem)in->elem);
         if (in->imm <= 0 || in->imm > 64 * 1024 || *stack > 256 * 1024) return "tiles of more than 256 KB";
     }

@@ -13,11 +13,13 @@
 static const struct {
     const char *name;
     int lanes;
+    bool pairs; /* products of two bf16 at a time */
 } named[] = {
-    {"x86-64-v2", 4},   {"x86-64-v3", 8},       {"x86-64-v4", 16},      {"nehalem", 4},         {"haswell", 8},
-    {"broadwell", 8},   {"skylake", 8},         {"alderlake", 8},       {"znver1", 8},          {"znver2", 8},
-    {"znver3", 8},      {"znver4", 16},         {"znver5", 16},         {"skylake-avx512", 16}, {"cascadelake", 16},
-    {"cooperlake", 16}, {"icelake-server", 16}, {"sapphirerapids", 16},
+    {"x86-64-v2", 4, false},       {"x86-64-v3", 8, false},       {"x86-64-v4", 16, false},   {"nehalem", 4, false},
+    {"haswell", 8, false},         {"broadwell", 8, false},       {"skylake", 8, false},      {"alderlake", 8, false},
+    {"znver1", 8, false},          {"znver2", 8, false},          {"znver3", 8, false},       {"znver4", 16, true},
+    {"znver5", 16, true},          {"skylake-avx512", 16, false}, {"cascadelake", 16, false}, {"cooperlake", 16, true},
+    {"icelake-server", 16, false}, {"sapphirerapids", 16, true},
 };
 
 /* Set once, then read only: what the host is, which asks the processor and does not start LLVM. */
@@ -84,6 +86,7 @@ static void find_host(void)
     t->masks = has(f, "+avx512f") && has(f, "+avx512vl") && has(f, "+avx512dq") && has(f, "+avx512bw");
     t->fma = has(f, "+fma");
     t->f16c = has(f, "+f16c");
+    t->pairs = t->masks && has(f, "+avx512bf16");
     t->lanes = t->masks ? 16 : has(f, "+avx2") && t->fma ? 8 : 4;
     t->halves = takes_halves(t->cpu, t->lanes);
     snprintf(host.name, sizeof host.name, "%s %s", t->cpu, t->masks ? "+avx512" : t->lanes == 8 ? "+avx2" : "+sse4.2");
@@ -110,6 +113,7 @@ gn_status *cg_target_find(const char *cpu, cg_target *out)
                            .fma = lanes > 4,
                            .masks = lanes == 16,
                            .f16c = lanes > 4,
+                           .pairs = named[i].pairs,
                            .cpu = named[i].name,
                            .features = ""};
         return NULL;
@@ -159,6 +163,7 @@ gn_limits gn_cpu_limits(const char *cpu)
         .l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 * 1024),
         .l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1024 * 1024),
         .max_threads = units > 0 ? (int)units : 1,
+        .pairs = t.pairs ? 1 << KIR_KIND_BF16 : 0,
         .units = 1 << KIR_SERIAL | 1 << KIR_UNROLL | 1 << KIR_VECTOR | 1 << KIR_THREAD,
     };
 }
@@ -176,8 +181,8 @@ gn_status *gn_cpu_describe(const char *cpu, gn_buf *out)
     unsigned v[3]; /* a shared LLVM may be newer than its headers */
     LLVMGetVersion(&v[0], &v[1], &v[2]);
     char *triple = LLVMGetDefaultTargetTriple();
-    gn_buf_printf(out, "%s cpu %s features %s lanes %d fma %d masks %d f16c %d LLVM %u.%u.%u", triple, t.cpu,
-                  t.features, t.lanes, t.fma, t.masks, t.f16c, v[0], v[1], v[2]);
+    gn_buf_printf(out, "%s cpu %s features %s lanes %d fma %d masks %d f16c %d pairs %d LLVM %u.%u.%u", triple, t.cpu,
+                  t.features, t.lanes, t.fma, t.masks, t.f16c, t.pairs, v[0], v[1], v[2]);
     LLVMDisposeMessage(triple);
     return NULL;
 }

@@ -14,6 +14,7 @@ typedef struct cg_target {
     bool fma;                   /* fused multiply-add */
     bool masks;                 /* mask registers (AVX-512) */
     bool f16c;                  /* conversions of half precision */
+    bool pairs;                 /* products of two bf16 at a time, added to an f32 (AVX512-BF16) */
     const char *cpu, *features; /* LLVM's words; live as long as the process */
 } cg_target;
 

@@ -116,6 +116,7 @@ void cg_inst(cg *c, kir_id id)
     case KIR_TSTORE: cg_tile_store(c, in); break;
     case KIR_TACC:
     case KIR_TFMA: cg_tile_acc(c, id); break;
+    case KIR_TDOT: cg_tile_dot(c, id); break;
     case KIR_STORE: {
         if (cg_late_store(c, (int)in->imm, &c->val[in->a], &c->val[in->b])) break;
         cg_mem m = cg_buffer(c, (int)in->imm);

@@ -27,7 +27,7 @@ static bool uses_f64(const cg *c, kir_id first)
     return false;
 }
 
-static bool writes_tile(kir_op op) { return op == KIR_TSTORE || op == KIR_TACC || op == KIR_TFMA; }
+static bool writes_tile(kir_op op) { return op == KIR_TSTORE || op == KIR_TACC || op == KIR_TFMA || op == KIR_TDOT; }
 
 static void find_scratch(const cg *c, vloop *v, kir_id first)
 {
