@@ -129,7 +129,8 @@ static void print_here(const gn_cli *cli, const gn_session *s, const gn_unit_rep
                                            "a run is one parallel region: %d launches, %d shared, waits before %d "
                                            "(times below are launch by launch)",
                                            launches, shared, waits));
-    printf("this machine: %.0f Gflop/s; GB/s from", c->gflops);
+    printf("this machine: %.0f Gflop/s%s; GB/s from", c->gflops,
+           c->pair_gflops > 0 ? gn_arena_printf(cli->arena, ", %.0f in pairs of bf16", c->pair_gflops) : "");
     for (int k = 0; k < GN_LEVELS; k++)
         printf(" %s%s %.0f%s", gn_level_name[k],
                isfinite(c->level_bytes[k])
@@ -383,6 +384,9 @@ static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_c
         gn_cli_print_words("counted", gn_arena_printf(a, "over %.2g%% of its rows", 100 * r->cost.sampled));
     if (r->cost.guessed) gn_cli_print_words("counted", "as if every condition on floats held");
     if (gpu) gn_cli_explain_gpu_kernel(a, u, gpu, k);
+    const low_launch *l = &u->code->low->launches.p[k];
+    if (l->rounded) gn_cli_print_words("precision", l->rounded);
+    if (l->why_exact) gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
 }
 
 static void print_text(const gn_cli *cli, const gn_session *s, const gn_unit_report *u, const gn_ceilings *c,

@@ -161,8 +161,6 @@ void gn_cli_explain_gpu_kernel(gn_arena *a, const gn_unit_report *u, const gn_cl
     if (u->code->product_why && u->code->product_why[k]) gn_cli_print_words("product", u->code->product_why[k]);
     if (l->edges) gn_cli_print_words("edges", l->edges);
     if (has_steps(u, k)) gn_cli_print_words("steps", steps_text(a, &u->kernels[k], &g->launch[k]));
-    if (l->rounded) gn_cli_print_words("precision", l->rounded);
-    if (l->why_exact) gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
 }
 
 /* JSON ---------------------------------------------------------------------------------------------------------------- */
@@ -209,8 +207,6 @@ void gn_cli_explain_gpu_kernel_json(gn_json *j, const gn_unit_report *u, const g
         gn_json_int(j, "threads", f->geometry.threads);
         json_usage(j, &f->usage);
     }
-    if (l->rounded) gn_json_string(j, "rounded_to", l->rounded);
-    if (l->why_exact) gn_json_string(j, "why_float32", l->why_exact);
     if (l->edges) gn_json_string(j, "edges", l->edges);
     if (has_steps(u, k)) {
         gn_json_double(j, "longest_steps", r->cost.longest);

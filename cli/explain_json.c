@@ -8,6 +8,7 @@ static void machine(gn_json *j, const gn_ceilings *c)
     gn_json_string(j, "cpu", gn_cpu_name());
     gn_json_int(j, "threads", c->threads);
     gn_json_double(j, "gflops", c->gflops);
+    gn_json_double(j, "pair_gflops", c->pair_gflops > 0 ? c->pair_gflops : NAN);
     gn_json_array(j, "levels");
     for (int k = 0; k < GN_LEVELS; k++) {
         gn_json_object(j, NULL);
@@ -158,6 +159,9 @@ static void kernel(gn_json *j, gn_arena *a, const gn_unit_report *u, const gn_cl
     gn_json_double(j, "ratio", r->bound_us > 0 ? r->us / r->bound_us : NAN);
     gn_json_string(j, "bound_by", gpu ? NULL : gn_bound_text[r->by]);
     if (gpu) gn_cli_explain_gpu_kernel_json(j, u, gpu, k);
+    const low_launch *l = &u->code->low->launches.p[k];
+    if (l->rounded) gn_json_string(j, "rounded_to", l->rounded);
+    if (l->why_exact) gn_json_string(j, "why_float32", l->why_exact);
     gn_json_double(j, "bytes_moved", c->moved);
     gn_json_double(j, "bytes_gathered", c->gathered);
     gn_json_double(j, "bytes_gathered_from", c->table);

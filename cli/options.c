@@ -101,9 +101,8 @@ static const gn_option options[] = {
     {"arch", 0, GN_OPTION_STRING, AT(arch), GN_COMMAND_compile | GN_COMMAND_explain, "SM",
      "of --device cuda: the architecture, sm_80 (the default) or above"},
     {"matmul-precision", 0, GN_OPTION_CHOICE, AT(precision), MODEL | BENCH, "HOW",
-     "of products of matrices on a GPU: highest (the default,\nfloat32), high or medium (tensor cores: operands "
-     "rounded to "
-     "TF32\nor BF16)",
+     "of products of matrices: highest (the default, float32), high or\nmedium: operands rounded to TF32 or BF16 where "
+     "that is faster\n(tensor cores; on processors with AVX512-BF16 medium alone)",
      precisions},
     {"products", 0, GN_OPTION_CHOICE, AT(products), MODEL | BENCH, "HOW",
      "who makes products of matrices on a GPU that cuBLASLt has too:\nkernel, library (cuBLASLt), or timed (the faster "

@@ -232,6 +232,21 @@ static void describe_unread_weights(const gn_session *s)
         fprintf(stderr, "warning: %s: tensors that %s does not have: %s\n", s->opt.weights, s->model->name, text);
 }
 
+/* Why none of its products is rounded, though that was asked for: what is said of the first; NULL: one is. */
+static const char *why_all_exact(const gn_session *s)
+{
+    const gn_unit *units[] = {&s->build.eval, &s->build.step};
+    const char *why = NULL;
+    for (int k = 0; k < 2; k++) {
+        const lowered *low = units[k]->code ? units[k]->code->low : NULL;
+        for (uint32_t l = 0; low && l < low->launches.n; l++) {
+            if (low->launches.p[l].rounded) return NULL;
+            if (!why) why = low->launches.p[l].why_exact;
+        }
+    }
+    return why ? why : "there are none";
+}
+
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 {
     if (cli->opt.quiet) return;
@@ -243,8 +258,8 @@ void gn_cli_describe(const gn_cli *cli, const gn_session *s)
     if (s->pool)
         fprintf(stderr, "memory: %s, of which %s temporaries\n", gn_cli_bytes(all, gn_session_peak_bytes(s)),
                 gn_cli_bytes(temporaries, gn_session_memory(s).arena));
-    if (s->opt.precision && !s->opt.target && !(s->opt.limits && s->opt.limits->fragments))
-        fprintf(stderr, GN_CLI_EXACT, gn_precision_name[s->opt.precision]);
+    const char *exact = s->opt.precision ? why_all_exact(s) : NULL;
+    if (exact) fprintf(stderr, GN_CLI_EXACT, gn_precision_name[s->opt.precision], exact);
     if (cli->opt.verbose && s->opt.target && *s->opt.target->no_blas)
         fprintf(stderr, "products of matrices stay kernels: %s\n", s->opt.target->no_blas);
 }

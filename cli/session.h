@@ -65,8 +65,8 @@ void gn_cli_profile(const char *name, const gn_unit *u);
 
 /* {median, p10, p90}; sorts x. */
 void gn_cli_json_times(gn_json *j, const char *key, double *x, int64_t n);
-/* What --matmul-precision does where products are exact anyway. */
-#define GN_CLI_EXACT "--matmul-precision %s changes nothing here: this processor's products are float32\n"
+/* What --matmul-precision does where all products are exact, and why they are. */
+#define GN_CLI_EXACT "--matmul-precision %s changes nothing here: products are float32 (%s)\n"
 
 double gn_cli_median(double *x, int64_t n); /* sorts x; NaN of none */
 

@@ -278,8 +278,8 @@ typedef struct gnnc_compile_options {
      * none for this program: which line, what it says and what is so here.  NULL: none */
     const char *tune_lock;
     /* Of products of matrices, in the words of torch.set_float32_matmul_precision: "highest" (NULL): float32 throughout;
-     * "high": operands may be rounded to TF32, "medium": to BF16, where a machine multiplies those faster.  A CPU does not:
-     * there all give the same bits. */
+     * "high": operands may be rounded to TF32, "medium": to BF16, where a machine multiplies those faster; sums stay float32.
+     * A CPU does with "medium", where it has AVX512-BF16 and the product has columns enough; else all give the same bits. */
     const char *matmul_precision;
 
     /* With train: the rows of nodes that a step computes, where the loss is a sum over a mask.

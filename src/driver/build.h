@@ -70,7 +70,7 @@ typedef struct gn_build_options {
     bool objects;    /* with no_code: machine code as objects, in gn_build.objects */
     const char *cpu; /* that is compiled for; NULL: this one */
     const gn_limits *limits; /* that schedules are made for; NULL: those of cpu */
-    gn_precision precision;  /* of products of matrices; a CPU has one alone */
+    gn_precision precision;  /* of products of matrices */
     gn_products products;    /* who makes them on a device */
     gn_storage gathers;      /* of what edges read of nodes */
     int pass_limit;          /* -1: all */

@@ -45,9 +45,28 @@ static const char peak_text[] = "kernel @peak (\n"
                                 "      %%10 = tload f32 %%4[%%9]\n      %%11 = iadd %%8, %%9\n"
                                 "      store %%out[%%11], %%10\n    }\n  }\n}\n";
 
+/* The same of products of pairs. */
+static const char pair_text[] =
+    "kernel @pairs (\n"
+    "  sym threads, sym reps,\n"
+    "  %%x: f32[2] read,\n  %%out: f32[threads * %d] write\n) {\n"
+    "  for %%1 in 0 .. threads step 1 thread none {\n"
+    "    %%2 = tile f32 %d\n    %%3 = tile bf16 2\n    %%4 = tile bf16 %d\n"
+    "    %%5 = load f32 %%x[0]\n    tstore %%3[0], %%5\n    tstore %%3[1], %%5\n"
+    "    for %%6 in 0 .. %d step 1 vector none {\n      tstore %%4[%%6], %%5\n    }\n"
+    "    for %%7 in 0 .. %d step 1 vector none {\n      tstore %%2[%%7], 0.0\n    }\n"
+    "    for %%8 in 0 .. reps step 1 serial reduce {\n"
+    "      for %%9 in 0 .. %d step 1 vector none {\n        %%10 = imod %%9, %d\n"
+    "        %%11 = imul %%10, 2\n        tdot %%2[%%9], %%3[0], %%4[%%11]\n      }\n    }\n"
+    "    %%12 = imul %%1, %d\n"
+    "    for %%13 in 0 .. %d step 1 vector none {\n"
+    "      %%14 = tload f32 %%2[%%13]\n      %%15 = iadd %%12, %%13\n"
+    "      store %%out[%%15], %%14\n    }\n  }\n}\n";
+
 typedef struct bench {
     gn_pool *pool;
     gn_image *image;
+    bool pairs;
     int threads, row, chains; /* floats a row of a read, and of a step of the chains */
     float *x, *out;
     int64_t n; /* floats at x */
@@ -77,11 +96,12 @@ static double time_of(const bench *b, task *t)
     return best;
 }
 
-static double gflops(const bench *b)
+/* Of kernel `number`, whose lanes do so many operations a step of a chain. */
+static double gflops(const bench *b, int number, double operations)
 {
     int64_t reps = 200000;
-    task t = {.fn = gn_image_kernel(b->image, 1), .buf = {b->x, b->out}, .sym = {b->threads, reps}};
-    return 2.0 * (double)reps * b->chains * b->threads / time_of(b, &t) * 1e-6;
+    task t = {.fn = gn_image_kernel(b->image, number), .buf = {b->x, b->out}, .sym = {b->threads, reps}};
+    return operations * (double)reps * b->chains * b->threads / time_of(b, &t) * 1e-6;
 }
 
 /* `bytes` a thread, gone through until some milliseconds have passed. */
@@ -115,17 +135,19 @@ static gn_status *compile(gn_arena *a, bench *b)
     gn_limits limits = gn_cpu_limits(NULL);
     b->row = ROW * limits.lanes;
     b->chains = 12 * limits.lanes;
-    const char *text[] = {
-        gn_arena_printf(a, read_text, b->row, b->row, b->row, b->row, b->row, b->row, b->row),
-        gn_arena_printf(a, peak_text, b->chains, b->chains, b->chains, b->chains, b->chains, b->chains)};
-    kir_kernel *k[2];
-    for (int i = 0; i < 2; i++) {
+    b->pairs = limits.pairs >> KIR_KIND_BF16 & 1;
+    int n = b->chains, lanes = limits.lanes;
+    const char *text[] = {gn_arena_printf(a, read_text, b->row, b->row, b->row, b->row, b->row, b->row, b->row),
+                          gn_arena_printf(a, peak_text, n, n, n, n, n, n),
+                          gn_arena_printf(a, pair_text, n, n, 2 * lanes, 2 * lanes, n, n, lanes, n, n)};
+    kir_kernel *k[3];
+    for (int i = 0; i < 2 + b->pairs; i++) {
         GN_TRY(kir_parse(a, text[i], strlen(text[i]), "ceilings", &k[i]));
         GN_TRY(kir_verify(k[i]));
     }
     gn_codegen_options o = {.opt_level = 1, .threads = 1};
     gn_codegen_stats stats;
-    return gn_cpu_compile((const kir_kernel *const *)k, 2, &o, &b->image, &stats);
+    return gn_cpu_compile((const kir_kernel *const *)k, 2 + b->pairs, &o, &b->image, &stats);
 }
 
 static gn_status *allocate(bench *b, double largest)
@@ -151,7 +173,8 @@ static gn_status *measure(gn_arena *a, bench *b, gn_ceilings *c)
     GN_TRY(compile(a, b));
     GN_TRY(allocate(b, far));
     double third = l3 / 3 / b->threads, twice = 2 * c->level_bytes[1];
-    c->gflops = gflops(b);
+    c->gflops = gflops(b, 1, 2);
+    if (b->pairs) c->pair_gflops = gflops(b, 2, 4);
     c->gbytes[0] = gbytes(b, c->level_bytes[0] / 2);
     c->gbytes[1] = gbytes(b, c->level_bytes[1] / 2);
     c->gbytes[2] = gbytes(b, third > twice ? third : twice);

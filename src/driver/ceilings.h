@@ -10,6 +10,7 @@ enum { GN_LEVELS = 4 }; /* L1, L2, L3, DRAM */
 typedef struct gn_ceilings {
     int threads;
     double gflops;                 /* fused multiply-adds of f32, two operations each */
+    double pair_gflops;            /* of products of pairs (TDOT), four operations each; 0: the machine has none */
     double level_bytes[GN_LEVELS]; /* sizes of caches, of one core for L1 and L2; INFINITY for DRAM */
     double gbytes[GN_LEVELS];      /* reads, GB/s */
     double ms;                     /* that measuring took */

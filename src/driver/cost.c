@@ -145,6 +145,10 @@ static void count(walker *w, const kir_inst *n, double times)
     case KIR_TACC: c->flops += times; break;
     case KIR_FMA:
     case KIR_TFMA: c->flops += 2 * times; break;
+    case KIR_TDOT:
+        c->flops += 4 * times;
+        c->pairs += 4 * times;
+        break;
     case KIR_MMA: {
         const kir_kind_info *k = &kir_kinds[kir_mma_of(n->imm).kind];
         c->flops += 2.0 * k->rows * k->cols * k->depth * times;

@@ -18,6 +18,7 @@ enum { GN_COST_WARPS = 6 }; /* 1, 2, ..., 32 iterations that share a warp */
 
 typedef struct gn_cost {
     double flops;     /* additions, multiplications, comparisons of floats; a fused one is two */
+    double pairs;     /* of these, in products of pairs */
     double functions; /* exponentials, logarithms, divisions, roots, ... */
     double draws;     /* random numbers */
     double moved;     /* bytes: every buffer's accesses, but none counted twice */

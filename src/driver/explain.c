@@ -30,7 +30,8 @@ static void bound(gn_kernel_report *r, const gn_ceilings *c)
     const gn_cost *k = &r->cost;
     r->memory_us = k->work_set / gn_ceilings_rate(c, k->work_set) * 1e-3;
     r->gather_us = k->gathered / gn_ceilings_rate(c, k->table) * 1e-3;
-    r->flops_us = k->flops / c->gflops * 1e-3;
+    double pairs = c->pair_gflops > 0 ? k->pairs : 0;
+    r->flops_us = (k->flops - pairs) / c->gflops * 1e-3 + (pairs > 0 ? pairs / c->pair_gflops * 1e-3 : 0);
     /* A fused multiply-add counts twice at the peak; what is no such thing runs at half of it. */
     r->functions_us =
         ((double)GN_FUNCTION_FLOPS * k->functions + (double)GN_DRAW_FLOPS * k->draws) / (c->gflops / 2) * 1e-3;

@@ -41,7 +41,7 @@ typedef struct gn_session_options {
     const char *cpu;          /* that is compiled for; NULL: this one */
     struct gn_cache *cache;   /* of compiled kernels; NULL: none. Must outlive gn_session_new, on a target all */
     const gn_limits *limits;  /* that schedules are made for; NULL: this machine's, or the target's */
-    gn_precision precision;   /* of products of matrices; a CPU has one alone */
+    gn_precision precision;   /* of products of matrices */
     gn_products products;     /* who makes those that a target's library has too */
     gn_storage gathers;       /* of what edges read of nodes */
     gn_target *target;        /* where it runs; NULL: on this processor. Must outlive the session */

@@ -63,9 +63,9 @@ typedef struct gn_tune_facts {
     gn_target *target; /* NULL: this processor */
     const char *order; /* of nodes */
     gn_storage gathers;
-    gn_precision precision; /* of a device alone, as products are */
-    gn_products products;
-    const char *more; /* options; NULL: none */
+    gn_precision precision;
+    gn_products products; /* of a device alone */
+    const char *more;     /* options; NULL: none */
 } gn_tune_facts;
 
 /* tune_record.c ------------------------------------------------------------------------------------------------------ */

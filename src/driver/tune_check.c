@@ -10,8 +10,9 @@ enum { STEPS = 2, SEED = 1 };
 /* Sums in another order: of an output, beside its largest element; of a state, beside the largest change of one. */
 static const double output_slack = 1e-4, state_slack = 5e-3, rounding = 2e-6;
 
-/* What is gathered as BF16 may be rounded to the other side then, 2^-8 of an element away; sums have many. */
-static const double gathers_slack = 16;
+/* What is gathered as BF16, or multiplied so by a processor, may be rounded to the other side then, 2^-8 of an element away; sums
+ * have many. */
+static const double rounded_slack = 16;
 
 static size_t bytes_of(const result *r) { return (size_t)r->elems * gn_elem_size(r->elem); }
 
@@ -93,9 +94,14 @@ static const void *value_now(const tuner *t, const gn_unit *u, const result *r)
 
 static double at(const void *p, gn_elem e, int64_t i) { return gn_fill_load(p, e, i); }
 
+static bool rounds(const tuner *t)
+{
+    return t->site->opt.gathers || (!t->site->target && t->site->opt.precision == GN_PRECISION_MEDIUM);
+}
+
 static const char *compare(const tuner *t, const result *r, const void *now)
 {
-    double scale = 0, times = t->site->opt.gathers ? gathers_slack : 1;
+    double scale = 0, times = rounds(t) ? rounded_slack : 1;
     if (!now) return gn_arena_printf(t->arena, "%s: there is no such result", r->name);
     if (!gn_elem_is_float(r->elem))
         return memcmp(now, r->value, bytes_of(r)) ? gn_arena_printf(t->arena, "%s: other numbers", r->name) : NULL;

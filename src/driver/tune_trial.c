@@ -143,7 +143,8 @@ void trial_free(tuner *t, trial *c)
  * by it, no more; of a device it leaves none out, since nobody has held it against one. */
 static double usual_ns(const gn_cost *c, bool there)
 {
-    double traffic = c->work_set / 60 + c->gathered / 50, work = c->flops / 60 + (c->functions + c->draws) / 4;
+    double traffic = c->work_set / 60 + c->gathered / 50,
+           work = (c->flops - c->pairs / 2) / 60 + (c->functions + c->draws) / 4;
     if (there) {
         traffic = (c->work_set + c->gathered) / 750;
         work = c->flops / 9750 + (c->functions + c->draws) / 600;

@@ -166,7 +166,8 @@ void low_begin(lower *L, const char *name)
 
 void low_note_precision(lower *L)
 {
-    L->launch.rounded = L->sched.fragments ? kir_kinds[L->sched.kind].text : NULL;
+    bool rounded = L->sched.fragments || L->sched.pairs;
+    L->launch.rounded = rounded ? kir_kinds[L->sched.kind].text : NULL;
     L->launch.why_exact = L->sched.why_exact;
 }
 

@@ -45,6 +45,7 @@ typedef struct low_schedule {
     kir_kind kind;
     /* GEMM, INNER that are asked for in less precision: why they are exact; NULL: they are not. */
     const char *why_exact;
+    bool pairs; /* GEMM, packed, INNER: operands are rounded to `kind`, and lanes multiply two terms at once (TDOT) */
     low_pack pack; /* GEMM */
     int64_t terms; /* GEMM, packed: of a sum that are side by side in a tile's row, a power of two (lower_terms.c) */
     bool swap;     /* INNER: the lanes run over the columns of the left operand */
@@ -149,6 +150,7 @@ typedef struct low_options {
 enum {
     LOW_STACK_BYTES = 240 * 1024, /* of all tiles of a kernel: a back end may refuse 256 KB */
     LOW_PACK_BYTES = 128 * 1024,  /* of what a product has packed at a time */
+    LOW_PAIR_BYTES = 96 * 1024,   /* of the rows of a block that are rounded for a product of pairs */
     LOW_TILE_ELEMS = 1024,        /* of a register tile */
     LOW_BLOCK_ELEMS = 4096,       /* of the tile that holds a value for a block of rows */
     LOW_SHARED_APART = 4,         /* elements between the rows of a tile that lanes share */
@@ -157,6 +159,8 @@ int64_t low_padded(const gn_limits *limits,
                    int64_t n); /* n elements of a row in a tile: whole vectors, or a part of one */
 /* GEMM: have the packed operands of such a schedule room where the back end keeps tiles? */
 bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s);
+/* INNER of that type: how many rows of both operands a block of pairs may have. */
+int64_t low_pair_rows(const low_options *opt, const gir_type *t);
 /* GEMM: terms side by side where they can be, of which no more rows than registers hold; else one. */
 void low_fit_terms(const low_options *opt, const gir_program *p, const region *r, low_schedule *s);
 

@@ -14,6 +14,7 @@ typedef struct factors { /* of a product of rows with a matrix */
     matrix a, b;
     int64_t depth;
     kir_id packed; /* tile: all of B, panel after panel; 0: not packed before */
+    kir_id rows;   /* tile: of pairs, the block's rows of A, rounded */
 } factors;
 
 /* A register tile of `rows` x `cols` starting at (i0, j0), to which products over s in [lo, hi) are added. */
@@ -40,9 +41,19 @@ void dense_tiles(lower *L, int64_t n, int64_t tile, void (*body)(lower *, kir_id
 
 /* lower_terms.c: where the schedule has several terms of a sum side by side.  Of a job with a packed B: columns [j0, j0 + cols)
  * of b to where it is packed; its product, added to the tile; the tile's sums, `cols` a row as elsewhere. */
-void low_pack_terms(lower *L, matrix b, int64_t depth, const tile_job *to);
+void low_pack_terms(lower *L, matrix b, int64_t depth, const tile_job *to, int64_t terms);
 void low_multiply_terms(lower *L, const tile_job *t, int64_t depth);
 kir_id low_sum_terms(lower *L, const tile_job *t);
+
+/* lower_pairs.c: where the schedule has pairs, of operands that are rounded.  Rows [begin, end) of `a` to a tile, `rows` of them at
+ * most; and the product of those rows with a packed B, added to the tile. */
+int64_t low_pair_length(int64_t depth); /* of such a row */
+kir_id low_round_rows(lower *L, matrix a, int64_t depth, kir_id begin, kir_id end, int64_t rows);
+void low_multiply_pairs(lower *L, const tile_job *t, int64_t depth, kir_id begin);
+/* Rows [lo, hi) of `x`, `rows` of them at most, two side by side; and the contraction over them, added to the tile: `a` and `b` are
+ * such tiles, si apart from pair to pair. */
+kir_id low_round_pairs(lower *L, matrix x, int64_t cols, kir_id lo, kir_id hi, int64_t rows);
+void low_contract_pairs(lower *L, const tile_job *t);
 
 /* lower_block.c: tiles that lanes share, where the schedule gives them a depth. */
 /* `product`: what the tile holds in the end, the product, or the sum of the two. */

@@ -11,7 +11,8 @@
  *
  * B may be packed: panel after panel, each contiguous, and columns that do not fill a vector filled up with zeros.  Every
  * worker packs for itself, all of B before its rows or a panel in each block.  Where there are few columns, several terms of
- * a sum may be side by side (lower_terms.c). */
+ * a sum may be side by side (lower_terms.c).  Where less precision is asked for lanes may multiply two terms at once
+ * (lower_pairs.c). */
 #include "passes/lower_dense.h"
 
 typedef struct gemm {
@@ -77,13 +78,19 @@ static void store_tile(lower *L, const gemm *g, kir_id tile, kir_id j0, int64_t 
 /* Elements of a row of the register tile. */
 static int64_t tile_stride(const lower *L, int64_t cols) { return low_stride(L, cols * L->sched.terms); }
 
+/* Terms of a column that are neighbours in a packed B. */
+static int64_t neighbours(const lower *L) { return L->sched.pairs ? 2 : L->sched.terms; }
+
+/* Elements of those terms of all columns of a packed panel. */
+static int64_t packed_stride(const lower *L, int64_t cols) { return tile_stride(L, cols) * (L->sched.pairs ? 2 : 1); }
+
 /* Columns [j0, j0 + cols) of B to the tile, from `at` on. */
 static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, kir_id at, kir_id j0, int64_t cols)
 {
-    int64_t stride = tile_stride(L, cols);
-    if (L->sched.terms > 1) {
+    int64_t stride = packed_stride(L, cols), terms = neighbours(L);
+    if (terms > 1) {
         tile_job to = {.b = {.tile = tile, .at = at}, .j0 = j0, .cols = cols, .stride = stride, .elem = g->elem};
-        low_pack_terms(L, f->b, f->depth, &to);
+        low_pack_terms(L, f->b, f->depth, &to, terms);
         return;
     }
     kir_id k = low_open_n(L, f->depth, KIR_SERIAL, KIR_NONE);
@@ -103,7 +110,8 @@ static void pack_panel(lower *L, const gemm *g, const factors *f, kir_id tile, k
 /* Elements of a packed panel that is `stride` wide, of all its terms. */
 static int64_t panel_size(const lower *L, int64_t depth, int64_t stride)
 {
-    return (depth + L->sched.terms - 1) / L->sched.terms * stride;
+    int64_t terms = neighbours(L);
+    return (depth + terms - 1) / terms * stride;
 }
 
 /* Full panels have no padding, so panel j0 begins at j0 times the terms, rounded up. */
@@ -112,7 +120,7 @@ static void pack_before(lower *L, kir_id j0, int64_t cols, void *ctx)
     gemm *g = ctx;
     for (int p = 0; p < g->products; p++) {
         const factors *f = &g->f[p];
-        int64_t each = panel_size(L, f->depth, L->sched.terms);
+        int64_t each = panel_size(L, f->depth, neighbours(L));
         pack_panel(L, g, f, f->packed, low_scaled_add(L, j0, each, low_iconst(L, 0)), j0, cols);
     }
 }
@@ -126,12 +134,16 @@ static void gemm_tile(lower *L, const gemm *g, tile_job *t, kir_id j0)
     dense_zero(L, &t[0]);
     t[1].tile = t[0].tile;
     for (int p = 0; p < g->products; p++)
-        if (L->sched.terms > 1)
+        if (L->sched.pairs)
+            low_multiply_pairs(L, &t[p], g->f[p].depth, g->begin);
+        else if (L->sched.terms > 1)
             low_multiply_terms(L, &t[p], g->f[p].depth);
         else
             dense_multiply(L, &t[p]);
     store_tile(L, g, L->sched.terms > 1 ? low_sum_terms(L, &t[0]) : t[0].tile, j0, t[0].cols);
 }
+
+static gn_elem packed_elem(const lower *L, const gemm *g) { return L->sched.pairs ? GN_BF16 : g->elem; }
 
 /* One product's part in the tiles of a panel. */
 static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, int64_t cols)
@@ -144,10 +156,11 @@ static tile_job panel_job(lower *L, const gemm *g, const factors *f, kir_id j0, 
     t.b = (matrix){.si = t.stride, .sj = 1, .tile = f->packed, .at = zero};
     t.padded = true;
     t.j0 = zero;
+    if (f->rows) t.a = (matrix){.tile = f->rows};
     if (f->packed) {
-        t.b.at = low_scaled_add(L, j0, panel_size(L, f->depth, L->sched.terms), zero);
+        t.b.at = low_scaled_add(L, j0, panel_size(L, f->depth, neighbours(L)), zero);
     } else {
-        t.b.tile = kir_tile(L->k, low_at(L), g->elem, panel_size(L, f->depth, t.stride));
+        t.b.tile = kir_tile(L->k, low_at(L), packed_elem(L, g), panel_size(L, f->depth, packed_stride(L, cols)));
         pack_panel(L, g, f, t.b.tile, zero, j0, cols);
     }
     return t;
@@ -264,14 +277,16 @@ void low_gemm(lower *L)
     L->launch.trip = s ? (low_size){.coef = 1, .sym = low_sym_of(L, s, 1)} : (low_size){.coef = t->dim[0], .sym = -1};
     L->launch.step = block;
     if (L->sched.pack == LOW_PACK_ALL) {
-        int64_t stride = g.n / cols * cols * L->sched.terms + (g.n % cols ? tile_stride(L, g.n % cols) : 0);
-        if (g.n == cols) stride = tile_stride(L, cols);
+        int64_t stride = g.n / cols * cols * neighbours(L) + (g.n % cols ? packed_stride(L, g.n % cols) : 0);
+        if (g.n == cols) stride = packed_stride(L, cols);
         for (int p = 0; p < g.products; p++)
-            g.f[p].packed = kir_tile(L->k, low_at(L), g.elem, panel_size(L, g.f[p].depth, stride));
+            g.f[p].packed = kir_tile(L->k, low_at(L), packed_elem(L, &g), panel_size(L, g.f[p].depth, stride));
         dense_tiles(L, g.n, cols, pack_before, &g);
     }
     g.begin = low_open(L, low_iconst(L, 0), n, block, KIR_THREAD, KIR_NONE);
     g.end = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, g.begin, low_iconst(L, block)), n);
+    for (int p = 0; p < g.products && L->sched.pairs; p++)
+        g.f[p].rows = low_round_rows(L, g.f[p].a, g.f[p].depth, g.begin, g.end, block);
     begin_sums(L, &g);
     dense_tiles(L, g.n, cols, gemm_panel, &g);
     store_sums(L, &g);

@@ -37,7 +37,10 @@ static void inner_tile(lower *L, kir_id i0, int64_t rows, void *ctx)
         dense_load(L, &t, g->part, at, g->n);
     else
         dense_zero(L, &t);
-    dense_multiply(L, &t);
+    if (L->sched.pairs)
+        low_contract_pairs(L, &t);
+    else
+        dense_multiply(L, &t);
     dense_store(L, &t, g->part, at, g->n);
 }
 
@@ -48,6 +51,8 @@ static void inner_panel(lower *L, kir_id j0, int64_t cols, void *ctx)
     g->cols = cols;
     dense_tiles(L, g->m, L->sched.tile_rows, inner_tile, g);
 }
+
+static matrix turned(matrix x) { return (matrix){x.buffer, x.sj, x.si, x.tile, x.at}; }
 
 /* Rows [lo, hi) of a chunk. */
 static void inner_chunk(lower *L, inner *g, kir_id lo, kir_id hi)
@@ -64,7 +69,16 @@ static void inner_chunk(lower *L, inner *g, kir_id lo, kir_id hi)
         g->lo = low_open(L, lo, hi, block, KIR_SERIAL, KIR_ORDERED);
         g->hi = low_int(L, KIR_IMIN, low_int(L, KIR_IADD, g->lo, low_iconst(L, block)), hi);
     }
+    matrix a = g->a, b = g->b;
+    if (L->sched.pairs) {
+        kir_id left = low_round_pairs(L, turned(a), g->m, g->lo, g->hi, block);
+        kir_id right = low_round_pairs(L, b, g->n, g->lo, g->hi, block);
+        g->a = (matrix){.tile = left, .si = 2 * low_stride(L, g->m)};
+        g->b = (matrix){.tile = right, .si = 2 * low_stride(L, g->n)};
+    }
     dense_tiles(L, g->n, L->sched.tile_cols, inner_panel, g);
+    g->a = a;
+    g->b = b;
     if (g->blocks) low_close(L);
 }
 

@@ -9,26 +9,25 @@
 #include "passes/lower_dense.h"
 
 /* Lane l's term of the group that begins at s0 and has `left` terms; where there are fewer than lanes, the last one again. */
-static kir_id term_of(lower *L, kir_id l, kir_id s0, int64_t left)
+static kir_id term_of(lower *L, kir_id l, kir_id s0, int64_t left, int64_t terms)
 {
-    kir_id t = low_int(L, KIR_IMOD, l, low_iconst(L, L->sched.terms));
-    if (left < L->sched.terms) t = low_int(L, KIR_IMIN, t, low_iconst(L, left - 1));
+    kir_id t = low_int(L, KIR_IMOD, l, low_iconst(L, terms));
+    if (left < terms) t = low_int(L, KIR_IMIN, t, low_iconst(L, left - 1));
     return low_int(L, KIR_IADD, s0, t);
 }
 
 /* x, or 0 in lanes that have no term. */
-static kir_id if_there(lower *L, kir_id l, int64_t left, gn_elem e, kir_id x)
+static kir_id if_there(lower *L, kir_id l, int64_t left, int64_t terms, gn_elem e, kir_id x)
 {
-    int64_t terms = L->sched.terms;
     if (left >= terms) return x;
     kir_id t = low_int(L, KIR_IMOD, l, low_iconst(L, terms));
     kir_id there = kir_bin(L->k, low_at(L), KIR_ILT, t, low_iconst(L, left));
     return kir_select(L->k, low_at(L), there, x, low_fconst(L, e, 0));
 }
 
-static void pack_group(lower *L, matrix b, const tile_job *to, kir_id s0, int64_t left)
+static void pack_group(lower *L, matrix b, const tile_job *to, kir_id s0, int64_t left, int64_t terms)
 {
-    int64_t terms = L->sched.terms, lanes = to->cols * terms;
+    int64_t lanes = to->cols * terms;
     kir_id row = low_scaled_add(L, s0, to->stride / terms, to->b.at);
     if (to->stride != lanes) {
         kir_id z = low_open_n(L, to->stride, KIR_VECTOR, KIR_NONE);
@@ -37,33 +36,34 @@ static void pack_group(lower *L, matrix b, const tile_job *to, kir_id s0, int64_
     }
     kir_id l = low_open_n(L, lanes, KIR_VECTOR, KIR_NONE);
     kir_id j = low_int(L, KIR_IADD, to->j0, low_int(L, KIR_IDIV, l, low_iconst(L, terms)));
-    kir_id x = dense_element(L, b, term_of(L, l, s0, left), j);
+    kir_id x = dense_element(L, b, term_of(L, l, s0, left, terms), j);
     kir_id at = low_int(L, KIR_IADD, row, l);
-    kir_tstore(L->k, low_at(L), to->b.tile, at, if_there(L, l, left, to->elem, x));
+    kir_tstore(L->k, low_at(L), to->b.tile, at, if_there(L, l, left, terms, to->elem, x));
     low_close(L);
 }
 
 static void add_group(lower *L, const tile_job *t, kir_id s0, int64_t left)
 {
+    int64_t terms = L->sched.terms;
     kir_id r = low_open_unrolled(L, t->rows), l = low_open_n(L, t->stride, KIR_VECTOR, KIR_NONE);
-    kir_id i = low_int(L, KIR_IADD, t->i0, r), a = dense_element(L, t->a, i, term_of(L, l, s0, left));
-    kir_id at = low_scaled_add(L, s0, t->stride / L->sched.terms, t->b.at);
+    kir_id i = low_int(L, KIR_IADD, t->i0, r), a = dense_element(L, t->a, i, term_of(L, l, s0, left, terms));
+    kir_id at = low_scaled_add(L, s0, t->stride / terms, t->b.at);
     kir_id b = kir_tload(L->k, low_at(L), t->b.tile, low_int(L, KIR_IADD, at, l));
     kir_id to = low_scaled_add(L, r, t->stride, l);
-    kir_tfma(L->k, low_at(L), t->tile, to, if_there(L, l, left, t->elem, a), b);
+    kir_tfma(L->k, low_at(L), t->tile, to, if_there(L, l, left, terms, t->elem, a), b);
     low_close(L);
     low_close(L);
 }
 
-void low_pack_terms(lower *L, matrix b, int64_t depth, const tile_job *to)
+void low_pack_terms(lower *L, matrix b, int64_t depth, const tile_job *to, int64_t terms)
 {
-    int64_t terms = L->sched.terms, whole = depth / terms * terms;
+    int64_t whole = depth / terms * terms;
     if (whole) {
         kir_id s0 = low_open(L, low_iconst(L, 0), low_iconst(L, whole), terms, KIR_SERIAL, KIR_NONE);
-        pack_group(L, b, to, s0, terms);
+        pack_group(L, b, to, s0, terms, terms);
         low_close(L);
     }
-    if (depth > whole) pack_group(L, b, to, low_iconst(L, whole), depth - whole);
+    if (depth > whole) pack_group(L, b, to, low_iconst(L, whole), depth - whole, terms);
 }
 
 void low_multiply_terms(lower *L, const tile_job *t, int64_t depth)

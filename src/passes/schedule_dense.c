@@ -31,6 +31,13 @@ static int64_t depth_of(const gir_program *p, const region *r)
     return terms_of(p, r->members.p[0]) + (second ? terms_of(p, second) : 0);
 }
 
+/* The same as pairs, each product's filled up to whole ones. */
+static int64_t pair_depth(const gir_program *p, const region *r)
+{
+    gir_id second = fu_second_product(p, r);
+    return round_up(terms_of(p, r->members.p[0]), 2) + (second ? round_up(terms_of(p, second), 2) : 0);
+}
+
 /* Sums over the space that ride on a product. */
 static int sums_of(const gir_program *p, const region *r)
 {
@@ -50,6 +57,8 @@ static int64_t size_of(const gir_program *p, const region *r)
 bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r, const low_schedule *s)
 {
     int64_t n = max(1, r->n), rest = n % s->tile_cols, size = size_of(p, r), terms = s->terms;
+    int64_t packed_size = s->pairs ? (int64_t)gn_elem_size(GN_BF16) : size,
+            depth = s->pairs ? pair_depth(p, r) : depth_of(p, r);
     int64_t one = low_padded(&opt->limits, s->tile_cols * terms);
     int64_t left = rest ? low_padded(&opt->limits, rest * terms) : 0;
     bool all = s->pack == LOW_PACK_ALL;
@@ -58,9 +67,10 @@ bool low_pack_fits(const low_options *opt, const gir_program *p, const region *r
     int64_t cols = all ? n / s->tile_cols * one + left : one;
     int64_t sums =
         terms > 1 ? 3 : 1; /* halves of a tile's terms, quarters and so on, filled up, have tiles of their own */
-    double term = (double)(size * (depth_of(p, r) + 2 * (terms - 1))) / (double)terms;
+    double term = (double)(packed_size * (depth + 2 * (terms - 1))) / (double)terms;
     double packed = term * (double)(all ? cols : one + left);
     double tiles = (double)(size * ((s->tile_rows * sums + 1) * (one + left) + sums_of(p, r) * n));
+    if (s->pairs) tiles += (double)(packed_size * depth) * (double)s->block_rows;
     return term * (double)cols <= (double)LOW_PACK_BYTES && packed + tiles <= (double)LOW_STACK_BYTES;
 }
 
@@ -132,6 +142,63 @@ static void terms_at_once(low_schedule *s, const low_options *opt, int64_t lanes
         best = cost;
         *s = t;
     }
+}
+
+/* Why lanes do not multiply two terms of a product at once; NULL: they may. */
+static const char *why_no_pairs(const low_options *opt, int64_t lanes, const gir_program *p, const region *r,
+                                int64_t cols)
+{
+    gir_id product[] = {r->members.p[0], r->kind == RG_GEMM ? fu_second_product(p, r) : 0};
+    if (!(opt->limits.pairs >> KIR_KIND_BF16 & 1)) return "this machine has no products of pairs";
+    if (opt->precision != GN_PRECISION_MEDIUM) return "this machine's products of pairs are less precise";
+    if (!gn_is_on(opt->off, GN_DO_PACK)) return "pack is left out";
+    if (gir_type_of(p, r->members.p[0])->elem != GN_F32) return "its elements are not f32";
+    if (cols < lanes) return "fewer columns than a vector has lanes";
+    for (int k = 0; k < 2 && r->kind == RG_GEMM; k++) {
+        if (product[k] && gir_at(p, product[k])->attr.i[0]) return "its left operand is turned";
+        if (product[k] && terms_of(p, product[k]) < SHORT) return "sums of fewer than eight terms";
+    }
+    return NULL;
+}
+
+/* Blocks of as many rows as stay in the first cache's neighbourhood when they are rounded. */
+static void pairs(low_schedule *s, const low_options *opt, int64_t lanes, const gir_program *p, const region *r)
+{
+    enum { BLOCK = 192 };
+    low_schedule t = *s;
+    int64_t size = (int64_t)gn_elem_size(GN_BF16), depth = pair_depth(p, r), cols = round_up(r->n, lanes);
+    s->why_exact = why_no_pairs(opt, lanes, p, r, r->n);
+    if (s->why_exact) return;
+    t.pairs = true;
+    t.kind = KIR_KIND_BF16;
+    t.terms = 1;
+    t.pack = size * depth * cols <= opt->limits.l2_bytes / 8 ? LOW_PACK_ALL : LOW_PACK_PANEL;
+    t.block_rows = t.tile_rows * max(1, min(BLOCK, LOW_PAIR_BYTES / (size * depth)) / t.tile_rows);
+    if (!low_pack_fits(opt, p, r, &t)) t.pack = LOW_PACK_PANEL;
+    if (low_pack_fits(opt, p, r, &t))
+        *s = t;
+    else
+        s->why_exact = "its operands have no room when they are rounded";
+}
+
+int64_t low_pair_rows(const low_options *opt, const gir_type *t)
+{
+    int64_t row = 2 * (low_padded(&opt->limits, t->dim[0]) + low_padded(&opt->limits, t->dim[1]));
+    return LOW_PACK_BYTES / row / 2 * 2;
+}
+
+/* A contraction's: both operands of a block are rounded. */
+static void inner_pairs(low_schedule *s, const low_options *opt, int64_t lanes, const gir_program *p, const region *r)
+{
+    enum { LEAST = 16 };
+    const gir_type *t = gir_type_of(p, r->members.p[0]);
+    int64_t rows = low_pair_rows(opt, t);
+    s->why_exact = why_no_pairs(opt, lanes, p, r, t->dim[s->swap ? 0 : 1]);
+    if (!s->why_exact && rows < LEAST) s->why_exact = "its operands have no room when they are rounded";
+    if (s->why_exact) return;
+    s->pairs = true;
+    s->kind = KIR_KIND_BF16;
+    s->block_rows = min(s->block_rows, rows);
 }
 
 /* A register tile: columns in up to four vectors. */
@@ -281,7 +348,7 @@ static void shared_tiles(low_schedule *s, const low_options *opt, const gir_prog
     const char *why = why_not_shared(opt, p, r);
     kir_kind kind;
     bool less = opt->precision != GN_PRECISION_HIGHEST;
-    if (less) s->why_exact = why;
+    if (less && opt->limits.shared_bytes) s->why_exact = why;
     if (why) return;
     bool wide = cols > 32;
     s->block_cols = 8;
@@ -303,11 +370,16 @@ void low_schedule_dense(const low_options *opt, const gir_program *p, const regi
 {
     int64_t lanes = opt->limits.lanes > 0 ? opt->limits.lanes : 4;
     int64_t registers = max(8, opt->limits.vector_registers);
+    bool less = opt->precision != GN_PRECISION_HIGHEST && !opt->limits.shared_bytes;
     if (r->kind == RG_GEMM) {
         gemm(s, opt, lanes, registers, p, r);
+        if (less) pairs(s, opt, lanes, p, r);
         /* A block must be worth a partial sum. */
-        if (sums_of(p, r)) s->block_rows = max(s->block_rows, round_up(s->chunk_rows / 2, s->tile_rows));
+        if (sums_of(p, r) && !s->pairs) s->block_rows = max(s->block_rows, round_up(s->chunk_rows / 2, s->tile_rows));
     }
-    if (r->kind == RG_INNER) inner(s, opt, lanes, registers, gir_type_of(p, r->members.p[0]));
+    if (r->kind == RG_INNER) {
+        inner(s, opt, lanes, registers, gir_type_of(p, r->members.p[0]));
+        if (less) inner_pairs(s, opt, lanes, p, r);
+    }
     shared_tiles(s, opt, p, r);
 }

@@ -98,11 +98,14 @@ static void fit_tile(const low_options *opt, low_schedule *s)
 static void fit_gemm(const low_options *opt, const gir_program *p, const region *r, low_schedule *s)
 {
     s->tile_cols = min(s->tile_cols, r->n > 0 ? r->n : 1);
+    if (s->pairs && s->pack == LOW_PACK_NOT) s->pack = LOW_PACK_PANEL;
+    if (s->pairs) s->terms = 1;
     low_fit_terms(opt, p, r, s);
     fit_tile(opt, s);
     if (opt->limits.shared_bytes || !low_pack_fits(opt, p, r, s)) {
         s->pack = LOW_PACK_NOT;
         s->terms = 1;
+        s->pairs = false;
     }
 }
 
@@ -114,6 +117,7 @@ static void fit_inner(const low_options *opt, const gir_program *p, const region
     s->tile_cols = min(s->tile_cols, n > 0 ? n : 1);
     fit_tile(opt, s);
     s->block_rows = min(s->block_rows, s->chunk_rows);
+    if (s->pairs) s->block_rows = min(s->block_rows, low_pair_rows(opt, t));
 }
 
 /* Rows of a block have their values in tiles, all at once. */

@@ -45,6 +45,10 @@ if "\nCUDA compiler: NVRTC" in doctor.stdout:
 if os.path.exists("/proc/cpuinfo") and " avx512f" in open("/proc/cpuinfo").read():
     config.available_features.add("avx512")
 
+# Products of two bf16 at a time.
+if os.path.exists("/proc/cpuinfo") and " avx512_bf16" in open("/proc/cpuinfo").read():
+    config.available_features.add("avx512bf16")
+
 # Real data, where there is some: tests that need it say REQUIRES: data.
 data = os.environ.get("GNNC_DATA", "")
 if os.path.isdir(data):

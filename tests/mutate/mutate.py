@@ -106,6 +106,7 @@ ROOMS = (
     ("src/ir/", (("test_gir_grad", {}), *QUICK, *LONG), False),
     ("src/passes/tuning", (("test_tuning", {}), *QUICK), False),
     ("src/passes/lower_fragments", (("test_cuda_products", {}), ("lit", {"LIT_FILTER": "emit/fragments"})), False),
+    ("src/passes/lower_pairs", (("test_pairs", {}),), False),
     ("src/passes/lower_block", (("test_cuda_products", {}), some("test_cuda_forward", 64), *QUICK), False),
     ("src/passes/lower_parts", (("test_cuda_parts", {}), some("test_cuda_forward", 64), some("test_cuda_gradient", 64), *QUICK),
      False),

@@ -29,6 +29,13 @@ const run_mode run_modes[RUN_ALL_MODES] = {
     {.name = "CUDA, tensor cores, TF32", .cuda = true, .precision = GN_PRECISION_HIGH},
     {.name = "CUDA, tensor cores, BF16", .cuda = true, .precision = GN_PRECISION_MEDIUM},
     {.name = "CUDA, schedules drawn at random, sparse", .cuda = true, .sparse = true, .drawn = true},
+    {.name = "pairs", .precision = GN_PRECISION_MEDIUM, .pairs = true},
+    {.name = "pairs, small caches, 8 lanes",
+     .precision = GN_PRECISION_MEDIUM,
+     .pairs = true,
+     .small = true,
+     .cpu = "x86-64-v3"},
+    {.name = "pairs, schedules drawn at random", .precision = GN_PRECISION_MEDIUM, .pairs = true, .drawn = true},
 };
 
 typedef struct variant {
@@ -55,7 +62,7 @@ struct run_case {
 };
 
 struct run_code {
-    gn_image *image[RUN_MODE_COUNT];
+    gn_image *image[RUN_ALL_MODES];
     cuda_host *host;
 };
 
@@ -257,6 +264,7 @@ static gn_status *lower_variant(run_case *c, variant *z)
         limits.blocks = INT32_MAX;       /* no product has blocks enough */
         o.pass.nodes = (int64_t)1 << 40; /* everything takes much memory: what can be is made again */
     }
+    if (z->mode->pairs) limits.pairs = 1 << KIR_KIND_BF16;
     o.limits = &limits;
     o.precision = z->mode->precision;
     gir_program *whole, *stage[2];
@@ -339,14 +347,15 @@ static gn_status *compile_cuda(gn_arena *a, int n, run_case *const *cases, cuda_
 gn_status *run_compile(gn_arena *a, int n, run_case *const *cases, run_code **out)
 {
     run_code *c = *out = GN_NEW(a, run_code);
-    for (int k = 0; k < RUN_MODE_COUNT; k++) GN_TRY(compile_mode(a, n, cases, k, &c->image[k]));
+    for (int k = 0; k < RUN_ALL_MODES; k++)
+        if (!run_modes[k].cuda) GN_TRY(compile_mode(a, n, cases, k, &c->image[k]));
     return compile_cuda(a, n, cases, &c->host);
 }
 
 void run_code_free(run_code *c)
 {
     if (!c) return;
-    for (int k = 0; k < RUN_MODE_COUNT; k++) {
+    for (int k = 0; k < RUN_ALL_MODES; k++) {
         gn_image_free(c->image[k]);
         c->image[k] = NULL;
     }

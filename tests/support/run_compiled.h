@@ -32,12 +32,19 @@ typedef struct run_mode {
     bool drawn;             /* schedules are drawn at random, for every region others */
     const char *cpu;        /* NULL: the host */
     bool cuda;              /* code is CUDA */
-    gn_precision precision; /* of CUDA: of products, within bounds that allow for it */
+    gn_precision precision; /* of products, within bounds that allow for it */
+    bool pairs;             /* of a CPU: lanes multiply two terms at once, whether this machine's do or not */
     bool cpu_loops;         /* of CUDA: made for a CPU's limits, so that it meets whatever a CPU's schedules make */
 } run_mode;
 
-/* Bits: the first RUN_MODE_COUNT are of the CPU, RUN_CUDA_MODES follow. */
-enum { RUN_MODE_COUNT = 8, RUN_CUDA_MODES = 7, RUN_ALL_MODES = RUN_MODE_COUNT + RUN_CUDA_MODES };
+/* Bits: the first RUN_MODE_COUNT are of the CPU, RUN_CUDA_MODES follow, then the CPU's products of pairs. */
+enum {
+    RUN_MODE_COUNT = 8,
+    RUN_CUDA_MODES = 7,
+    RUN_PAIRS = RUN_MODE_COUNT + RUN_CUDA_MODES,
+    RUN_PAIR_MODES = 3,
+    RUN_ALL_MODES = RUN_PAIRS + RUN_PAIR_MODES
+};
 extern const run_mode run_modes[RUN_ALL_MODES];
 
 typedef struct run_tally {

@@ -366,7 +366,7 @@ START_TEST(edges)
 }
 END_TEST
 
-/* A CPU's products are exact whatever is asked for. */
+/* A CPU's products are exact whatever is asked for, but those of BF16 with "medium", where it has such. */
 START_TEST(precision)
 {
     static const char *const words[] = {NULL, "highest", "high", "medium"};
@@ -378,7 +378,8 @@ START_TEST(precision)
         got[k] = infer(b.run, w.n);
         tear_down(&b);
     }
-    for (int k = 0; k < 4; k++) ck_assert(!memcmp(got[0], got[k], (size_t)w.n * C * sizeof(float)));
+    for (int k = 0; k < 3; k++) ck_assert(!memcmp(got[0], got[k], (size_t)w.n * C * sizeof(float)));
+    for (int64_t i = 0; i < w.n * C; i++) ck_assert_float_eq_tol(got[3][i], got[0][i], 0.02f * (1 + fabsf(got[0][i])));
     for (int k = 0; k < 4; k++) free(got[k]);
     end_world(&w);
 }

@@ -389,6 +389,44 @@ START_TEST(chunks_of_lanes)
 }
 END_TEST
 
+/* Products of pairs on a processor that has them, where `medium` is asked for; else the schedule says why not. */
+START_TEST(pairs)
+{
+    low_options medium = {.limits = gn_cpu_limits("x86-64-v4"), .index = GN_I32, .precision = GN_PRECISION_MEDIUM}, o;
+    medium.limits.pairs = 1 << KIR_KIND_BF16;
+    medium.limits.l2_bytes = 1 << 20;
+    static const struct {
+        const char *elem;
+        int depth, cols;
+        const char *why;
+    } declined[] = {{"f64", 40, 40, "its elements are not f32"},
+                    {"f32", 40, 15, "fewer columns than a vector has lanes"},
+                    {"f32", 7, 40, "sums of fewer than eight terms"},
+                    {"f32", 200000, 40, "its operands have no room when they are rounded"}};
+    for (size_t k = 0; k < sizeof declined / sizeof *declined; k++) {
+        low_schedule s = of_product(&medium, declined[k].elem, declined[k].depth, declined[k].cols);
+        ck_assert(!s.pairs);
+        ck_assert_str_eq(s.why_exact, declined[k].why);
+    }
+    low_schedule s = of_product(&medium, "f32", 256, 256), small = of_product(&medium, "f32", 9, 16);
+    ck_assert(s.pairs && s.kind == KIR_KIND_BF16 && !s.why_exact && s.pack == LOW_PACK_ALL && s.terms == 1);
+    ck_assert(small.pairs && small.pack == LOW_PACK_ALL && small.block_rows % small.tile_rows == 0);
+    s = of_product(&medium, "f32", 1024, 256);
+    ck_assert(s.pairs && s.pack == LOW_PACK_PANEL && s.block_rows * 1024 * 2 <= LOW_PAIR_BYTES);
+    o = medium;
+    o.precision = GN_PRECISION_HIGHEST;
+    ck_assert(!of_product(&o, "f32", 256, 256).pairs && !of_product(&o, "f32", 256, 256).why_exact);
+    o.precision = GN_PRECISION_HIGH;
+    ck_assert_str_eq(of_product(&o, "f32", 256, 256).why_exact, "this machine's products of pairs are less precise");
+    o = medium;
+    o.off = (gn_switches)1 << GN_DO_PACK;
+    ck_assert_str_eq(of_product(&o, "f32", 256, 256).why_exact, "pack is left out");
+    o = medium;
+    o.limits.pairs = 0;
+    ck_assert_str_eq(of_product(&o, "f32", 256, 256).why_exact, "this machine has no products of pairs");
+}
+END_TEST
+
 /* Products of fragments where less precision is asked for; where they are not made the schedule says why. */
 START_TEST(fragments)
 {
@@ -445,8 +483,8 @@ START_TEST(fragments)
     o.limits.fragments = 0;
     ck_assert(of_product(&o, "f32", 40, 40).block_depth && !of_product(&o, "f32", 40, 40).fragments);
     ck_assert_str_eq(of_product(&o, "f32", 40, 40).why_exact, "this machine has no products of fragments");
-    o.limits = gn_cpu_limits(NULL);
-    ck_assert_str_eq(of_product(&o, "f32", 40, 40).why_exact, "this machine's lanes share no memory");
+    o.limits = gn_cpu_limits("x86-64-v3");
+    ck_assert_str_eq(of_product(&o, "f32", 40, 40).why_exact, "this machine has no products of pairs");
 }
 END_TEST
 
@@ -489,6 +527,7 @@ int main(void)
     tcase_add_test(t, what_cannot_be_done);
     tcase_add_test(t, blocks_of_lanes);
     tcase_add_test(t, terms_side_by_side);
+    tcase_add_test(t, pairs);
     tcase_add_test(t, fragments);
     tcase_add_test(t, small_tiles);
     tcase_add_test(t, chunks_of_lanes);
