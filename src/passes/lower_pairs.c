@@ -15,7 +15,8 @@ kir_id low_round_rows(lower *L, matrix a, int64_t depth, kir_id begin, kir_id en
     kir_id i = low_open(L, begin, end, 1, KIR_SERIAL, KIR_NONE);
     kir_id to = low_times(L, low_int(L, KIR_ISUB, i, begin), length);
     kir_id s = low_open_n(L, depth, KIR_VECTOR, KIR_NONE);
-    kir_tstore(L->k, low_at(L), tile, low_int(L, KIR_IADD, to, s), dense_element(L, a, i, s));
+    kir_id at = low_int(L, KIR_IADD, to, s), x = dense_element(L, a, i, s);
+    kir_tstore(L->k, low_at(L), tile, at, x);
     low_close(L);
     if (length > depth) {
         kir_id last = low_int(L, KIR_IADD, to, low_iconst(L, depth));
@@ -61,7 +62,8 @@ kir_id low_round_pairs(lower *L, matrix x, int64_t cols, kir_id lo, kir_id hi, i
     kir_id tile = kir_tile(L->k, low_at(L), GN_BF16, low_pair_length(rows) / 2 * each), two = low_iconst(L, 2);
     kir_id whole = low_int(L, KIR_IDIV, low_int(L, KIR_ISUB, hi, lo), two);
     kir_id q = low_open(L, low_iconst(L, 0), whole, 1, KIR_SERIAL, KIR_NONE);
-    pair_rows(L, x, low_scaled_add(L, q, 2, lo), false, cols, tile, low_times(L, q, each));
+    kir_id first = low_scaled_add(L, q, 2, lo), at = low_times(L, q, each);
+    pair_rows(L, x, first, false, cols, tile, at);
     low_close(L);
     kir_id last = low_scaled_add(L, whole, 2, lo);
     low_open_if(L, kir_bin(L->k, low_at(L), KIR_ILT, last, hi));

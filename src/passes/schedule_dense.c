@@ -4,6 +4,7 @@
 /* Sums of fewer terms are not worth bringing operands to where lanes share them.  Each group of lanes takes a row then: several
  * at once would be code for each, and there are groups enough to wait for each other's loads. */
 enum { SHORT = 8 };
+enum { BLOCK = 192 }; /* rows that are multiplied at a time, at most, where B is packed */
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 static int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -161,10 +162,9 @@ static const char *why_no_pairs(const low_options *opt, int64_t lanes, const gir
     return NULL;
 }
 
-/* Blocks of as many rows as stay in the first cache's neighbourhood when they are rounded. */
+/* Of rows with a matrix: blocks whose rounded rows leave the packed matrix most of the second-level cache. */
 static void pairs(low_schedule *s, const low_options *opt, int64_t lanes, const gir_program *p, const region *r)
 {
-    enum { BLOCK = 192 };
     low_schedule t = *s;
     int64_t size = (int64_t)gn_elem_size(GN_BF16), depth = pair_depth(p, r), cols = round_up(r->n, lanes);
     s->why_exact = why_no_pairs(opt, lanes, p, r, r->n);
@@ -205,7 +205,6 @@ static void inner_pairs(low_schedule *s, const low_options *opt, int64_t lanes, 
 static void gemm(low_schedule *s, const low_options *opt, int64_t lanes, int64_t registers, const gir_program *p,
                  const region *r)
 {
-    enum { BLOCK = 192 };
     int64_t cols = max(1, r->n), depth = depth_of(p, r), size = size_of(p, r);
     s->tile_cols = min(cols, 4 * lanes);
     int64_t vectors = ceil_div(s->tile_cols, lanes);

@@ -140,8 +140,9 @@ static LLVMValueRef dot(cg *c, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef y)
         y = LLVMBuildBitCast(c->b, y, t, "");
         return cg_intrinsic(c, name, NULL, 0, (LLVMValueRef[]){sum, x, y}, 3);
     }
-    LLVMValueRef x1 = half_of(c, x, true), y1 = half_of(c, y, true), x0 = half_of(c, x, false);
-    return cg_fma(c, x0, half_of(c, y, false), cg_fma(c, x1, y1, sum));
+    LLVMValueRef x1 = half_of(c, x, true), y1 = half_of(c, y, true);
+    LLVMValueRef x0 = half_of(c, x, false), y0 = half_of(c, y, false);
+    return cg_fma(c, x0, y0, cg_fma(c, x1, y1, sum));
 }
 
 void cg_tile_dot(cg *c, kir_id id)
