@@ -8,8 +8,9 @@
  * So a message that a layer computes by an MLP of both ends has its first product once a node, and its last one once a row.
  * Anything linear in rows is taken apart: sums, differences, scaling by a number an edge, rows put side by side.
  * In front declines where rows of the product are so much wider than what they are made of that reading them costs more
- * (GATHER): three coordinates are multiplied where they are read.  Behind declines where the product is used elsewhere too,
- * and where it is so narrow that the sum of its operand costs more.  Edges a row are counted in the data; few pay less. */
+ * (GATHER): three coordinates are multiplied where they are read.  What has a pole stays with its edges (has_pole).  Behind
+ * declines where the product is used elsewhere too, and where it is so narrow that the sum of its operand costs more.  Edges a
+ * row are counted in the data; few pay less. */
 #include "passes/passes.h"
 #include "passes/simplify.h"
 
@@ -74,6 +75,23 @@ static origin join(origin a, origin b)
     return a;
 }
 
+/* May it, or its gradient, be no finite number where an operand is 0?  Nodes that no edge reads have rows too, whose degrees and
+ * sums are 0: what came of them would be in the gradient of the weights, times 0. */
+static bool has_pole(const mover *z, gir_id v)
+{
+    const gir_program *p = z->from;
+    double power;
+    switch ((gir_op)gir_at(p, v)->op) {
+    case GIR_LOG:
+    case GIR_SQRT:
+    case GIR_RSQRT:
+    case GIR_RECIP: return true;
+    case GIR_DIV: return z->origin[gir_in(p, v, 1)].of != NEITHER;
+    case GIR_POW: return !gir_is_number(p, gir_in(p, v, 1), &power) || power < 1;
+    default: return false;
+    }
+}
+
 static origin origin_of(const mover *z, gir_id v)
 {
     const gir_program *p = z->from;
@@ -86,7 +104,7 @@ static origin origin_of(const mover *z, gir_id v)
     if (!by_rows && n->op != GIR_MATMUL && n->op != GIR_REDUCE) return (origin){.of = MORE};
     for (int k = 0; k < n->n_in; k++)
         if (on_edges(p, gir_in(p, v, k))) from = join(from, z->origin[gir_in(p, v, k)]);
-    if (++from.depth > MAX_DEPTH) from.of = MORE;
+    if (++from.depth > MAX_DEPTH || (from.of == ONE && has_pole(z, v))) from.of = MORE;
     return from;
 }
 
