@@ -4,22 +4,30 @@ two arguments that both make a value number them by that order.
 
     same_code.py GNNC GNNC
 
-Compares what two builds of gnnc, by different compilers, print of the samples and of the programs of the tests: tensor IR, loop
-IR, LLVM IR and machine code, CUDA, and what passes leave of programs in text.  Exit status: 0 all the same, 1 something differs.
+Compares what two builds of gnnc, by different compilers, print of the samples, of one with each schedule, and of the programs
+of the tests: tensor IR, loop IR, LLVM IR and machine code, CUDA, and what passes leave of programs in text.  Exit status: 0 all
+the same, 1 something differs.
 """
 import concurrent.futures
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+SCHEDULES = ("step(period = 3)", "exponential", "cosine", "linear(gamma = 0.1)")
 CPU = ("--emit=gir,kir,llvm,asm",)
 CUDA = ("--emit=gir,kir,cuda", "--device", "cuda", "--arch", "sm_90")
 
 
-def commands():
+def commands(folder):
     """What both builds are asked, as lists of arguments."""
+    for k, schedule in enumerate(SCHEDULES):
+        model = folder / f"schedule{k}.gnn"
+        gcn = (ROOT / "samples" / "gcn.gnn").read_text(encoding="utf-8")
+        model.write_text(gcn.replace("epochs =", f"schedule = {schedule}\n  epochs ="), encoding="utf-8")
+        yield [str(model), "-q", *CPU]
     for model in sorted((ROOT / "samples").glob("*.gnn")):
         for mode in ("eager", "default", "max-autotune"):
             for stages in (CPU, CUDA):
@@ -45,8 +53,8 @@ def main():
         return arguments, printed(one, arguments), printed(other, arguments)
 
     made = differ = 0
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for arguments, a, b in pool.map(compare, commands()):
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for arguments, a, b in pool.map(compare, commands(pathlib.Path(folder))):
             made += a[0] == 0
             if a != b:
                 differ += 1

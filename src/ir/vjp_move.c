@@ -165,7 +165,8 @@ bool gir_vjp_CARRY(gir_vjp *g)
     gir_id derived = gir_vjp_in(g, 0), graph = gir_vjp_in(g, 1), edge = gir_vjp_in(g, 2), fill = gir_vjp_in(g, 3);
     if (gir_vjp_needs(g, 2)) g->ct_in[2] = gir_op3(g->p, GIR_UNCARRY, graph, derived, g->ct);
     if (!gir_vjp_needs(g, 3)) return true;
-    const gir_id in[4] = {derived, graph, gir_vjp_const(g, edge, 0), gir_vjp_const(g, fill, 1)};
+    gir_id none = gir_vjp_const(g, edge, 0), one = gir_vjp_const(g, fill, 1);
+    const gir_id in[4] = {derived, graph, none, one};
     gir_id is_new = gir_make(g->p, GIR_CARRY, 4, in, NULL, NULL, NULL);
     gir_id zero = gir_vjp_const(g, g->ct, 0), mask = gir_op2(g->p, GIR_NE, is_new, zero);
     g->ct_in[3] = gir_scatter(g->p, derived, gir_op3(g->p, GIR_SELECT, mask, g->ct, zero), GIR_DST, GIR_SUM);

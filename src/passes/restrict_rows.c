@@ -200,7 +200,8 @@ static gir_id take(restricter *z, gir_id x, int of, int level)
     if (of == z->levels) return gir_op2(z->to, GIR_TAKE, pick_of(z, level), x);
     gir_id *among = &z->among[level * z->levels + of];
     if (!*among) {
-        gir_id in[2] = {pick_of(z, level), pick_of(z, of)};
+        gir_id rows = pick_of(z, level), from = pick_of(z, of);
+        const gir_id in[2] = {rows, from};
         *among = gir_make(z->to, GIR_RESTRICT, 2, in, &(gir_attr){.i = {1}}, NULL, NULL);
     }
     return gir_op2(z->to, GIR_TAKE, *among, x);

@@ -157,7 +157,8 @@ static const gn_terms *split_select(splitter *z, gir_id v, const gn_view *outer,
         a = 0;
     }
     if (x != y || inverse) return NULL;
-    const gir_id in[] = {cond, constant(z->r, &t, a), constant(z->r, &t, b)};
+    gir_id first = constant(z->r, &t, a), second = constant(z->r, &t, b);
+    const gir_id in[] = {cond, first, second};
     gir_id which = gn_rewrite_make(z->r, GIR_SELECT, 3, in, NULL, NULL);
     return product(z, expand(z, x, outer, false, depth + 1), one(z, 1, which, outer, false));
 }

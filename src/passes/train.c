@@ -81,7 +81,8 @@ static gir_id learning_rate(trainer *t)
     }
     case GN_LR_LINEAR: {
         gir_id part = op2(t, GIR_DIV, op2(t, GIR_MIN, step, period), period);
-        return op2(t, GIR_MUL, lr, op2(t, GIR_ADD, scale(t, part, s->gamma - 1), f64(t, 1)));
+        part = scale(t, part, s->gamma - 1);
+        return op2(t, GIR_MUL, lr, op2(t, GIR_ADD, part, f64(t, 1)));
     }
     default: return lr;
     }

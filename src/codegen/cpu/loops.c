@@ -218,7 +218,8 @@ void cg_for(cg *c, kir_id loop)
     }
     if (written_out(c, loop, &lo, &hi)) return;
     int64_t mult = cg_gcd(known_factor(&lo), in->imm);
-    serial_loop(c, (counted){loop, in->body, cg_scalar(c, &lo), cg_scalar(c, &hi), in->imm, mult, 1});
+    LLVMValueRef from = cg_scalar(c, &lo), to = cg_scalar(c, &hi);
+    serial_loop(c, (counted){loop, in->body, from, to, in->imm, mult, 1});
 }
 
 static void masked_if(cg *c, kir_id id, const cg_val *cond)
