@@ -158,7 +158,7 @@ static gir_id unscaled(const gir_program *p, gir_id v, part *how)
     if (!scale || (n->op == GIR_DIV && k == 0)) return 0;
     if (gir_is_number(p, scale, &c)) {
         how->by = n->op == GIR_DIV ? how->by / c : how->by * c;
-        if (!isnormal(how->by)) return 0;
+        if (!isnormal((float)how->by)) return 0; /* 1e60 is no float32 */
     } else {
         if (how->scale) return 0;
         how->scale = scale;
