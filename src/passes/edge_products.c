@@ -10,7 +10,7 @@
  * In front declines where rows of the product are so much wider than what they are made of that reading them costs more
  * (GATHER): three coordinates are multiplied where they are read.  What has a pole stays with its edges (has_pole).  Behind
  * declines where the product is used elsewhere too, and where it is so narrow that the sum of its operand costs more.  Edges a
- * row are counted in the data; few pay less. */
+ * row, of which few pay less, are counted in the data that a step is compiled for; inference takes them for four. */
 #include "passes/passes.h"
 #include "passes/simplify.h"
 
@@ -228,7 +228,7 @@ static gir_id times(mover *z, gir_id v, double by)
 
 static gir_id plus(mover *z, gir_id sum, gir_id v) { return sum ? gir_op2(z->to, GIR_ADD, sum, v) : v; }
 
-/* How many edges there are for a row of nodes, by the data; four where nothing is known of it. */
+/* How many edges there are for a row of nodes, by the data; four where nothing is known of it, as in inference. */
 static double edges_a_row(const gn_pass_options *opt)
 {
     const gn_data_facts *f = &opt->facts;
