@@ -269,7 +269,7 @@ static bool adds_leading_ones(const gir_type *from, const gir_type *to)
     int more = to->rank - from->rank;
     for (int k = 0; k < to->rank; k++)
         if (more < 0 || to->dim[k] != (k < more ? 1 : from->dim[k - more])) return false;
-    return true;
+    return more >= 0;
 }
 
 static gir_id simplify_broadcast(const site *s)
