@@ -211,7 +211,7 @@
          "  y = x @ w\n"
          "  return x\n"
          "}\n",
-     "m.gnn:3:9: error: `@` does not fit node[1433] and [3, 4]: the last dimension meets the first of a matrix without rows\n"
+     "m.gnn:3:9: error: `@` does not fit node[1433] and [3, 4]: the last dimension meets the first of what has no rows\n"
          "    3 |   y = x @ w\n"
          "      |         ^"},
     {"matmul_number",
