@@ -112,7 +112,7 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
     char want[32];
     snprintf(want, sizeof want, "%lld rows", (long long)rows);
     GN_TRY(read_array(l, key, &a));
-    if ((a.rank != 2 && !(a.rank == 1 && rows > 0)) || a.dim[0] != rows) s = bad_shape(l, key, &a, want);
+    if ((a.rank != 2 && a.rank != 1) || a.dim[0] != rows) s = bad_shape(l, key, &a, want);
     *cols = a.rank == 2 ? a.dim[1] : 1;
     if (!s && !(*out = gn_mem_alloc(a.count, sizeof **out)))
         s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %lld numbers", (long long)a.count);

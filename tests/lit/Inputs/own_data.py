@@ -343,6 +343,12 @@ for data in (lists, npz("bare.npz", {"edge_index": EDGES})):
     assert files.read_npz(r.path("link.npz"))["out"][1] == (len(ring),)
 r.fails(3, "list has no labels, which training needs", "train", GCN, "--data", lists, "--features", "ones", "--classes", 2)
 
+# A graph without edges has weights of none.
+empty = npz("empty.npz", {**ALL, "edge_index": ("q", (2, 0), []), "edge_weight": ("f", (0,), []), "edge_attr": ("f", (0, 2), [])})
+assert r.works("train", GCN, "--data", empty, "-q", "--epochs", 2).startswith("seed 0: 2 epochs")
+bad = npz("bad.npz", {**ALL, "edge_index": ("q", (2, 0), []), "edge_weight": ("f", (1,), [1.0])})
+r.fails(3, "edge_weight: shape [1]: expected 0 rows", "train", GCN, "--data", bad)
+
 # Which model of the file, and no epoch at all.
 two = r.write("two.gnn", "model A() (g: graph, x: node[F]) -> node {\n  return x[0]\n}\n"
               "model B() (g: graph, x: node[F]) -> node {\n  return 2 * x[0]\n}\n")
