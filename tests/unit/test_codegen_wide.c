@@ -30,8 +30,11 @@ static const char one[] = "%9 = load f32 %x[%2] %22 = exp f32 %6 %20 = exp f32 %
 /* What it reads was written before the first. */
 static const char before[] = "tstore %3[%8], %6 %10 = tload f32 %3[%8] %20 = exp f32 %5 %21 = exp f32 %10\n"
                              "%22 = fadd f32 %20, %21 %23 = fneg f32 %20 %24 = fneg f32 %21\n";
+/* The first tanh reads what was evaluated alone before it. */
+static const char alone[] = "%20 = exp f32 %5 %10 = fmul f32 %20, 0.5 %21 = tanh f32 %10 %11 = fneg f32 %6\n"
+                            "%22 = tanh f32 %11 %23 = tanh f32 %5 %24 = fadd f32 %21, %22\n";
 
-static const char *const bodies[] = {apart, kinds, chain, memory, one, before};
+static const char *const bodies[] = {apart, kinds, chain, memory, one, before, alone};
 enum { BODIES = sizeof bodies / sizeof *bodies };
 
 static const char *text(const char *body, int n) { return with_number(gn_arena_printf(&arena, rows, body), n); }
@@ -96,6 +99,7 @@ START_TEST(side_by_side)
     ck_assert_int_eq(evaluated(apart, 2, "x86-64-v2", 0, 2), 1);
     ck_assert_int_eq(evaluated(kinds, 8, "x86-64-v4", 0, 16), 1); /* tanh; logarithms do not round */
     ck_assert_int_eq(evaluated(before, 8, "x86-64-v4", 0, 16), 1);
+    ck_assert_int_eq(evaluated(alone, 8, "x86-64-v4", 0, 16), 1);  /* the first two of three */
     ck_assert_int_eq(evaluated(apart, 24, "x86-64-v4", 0, 16), 7); /* five whole vectors, and two pairs */
 }
 END_TEST

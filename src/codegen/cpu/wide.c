@@ -102,12 +102,11 @@ static LLVMValueRef side_by_side(cg *c, const kir_id *found, int n, int all)
     return v[0];
 }
 
-bool cg_wide_inst(cg *c, cg_wide *w, kir_id id)
+static bool together(cg *c, cg_wide *w, kir_id id)
 {
     const kir_inst *in = kir_at(c->k, id);
     kir_id found[CG_MAX_LANES];
     int map[CG_MAX_LANES], all = 1;
-    if (w->chunk[id] == w->at) return true;
     if (!is_function(in) || c->lanes < 2 || c->target->lanes < 2 * c->lanes) return false;
     if (cg_flat(&c->val[in->a])) return false;
     int n = find(c, w, id, c->target->lanes / c->lanes, found);
@@ -120,4 +119,11 @@ bool cg_wide_inst(cg *c, cg_wide *w, kir_id id)
         w->chunk[found[k]] = w->at;
     }
     return true;
+}
+
+bool cg_wide_inst(cg *c, cg_wide *w, kir_id id)
+{
+    if (w->chunk[id] == w->at || together(c, w, id)) return true;
+    w->chunk[id] = w->at; /* emitted now, as it comes */
+    return false;
 }
