@@ -350,12 +350,20 @@ static void fill(lower *L, gir_id v, const where *w, kir_id tile, kir_id off, ki
     kir_tstore(L->k, low_at(L), tile, low_in_tile(L, off, j), value);
 }
 
+static bool computed_here(const lower *L, gir_id v, const where *w)
+{
+    if (L->f->place[v] == FU_INLINE) return true;
+    kir_id row = L->f->walk[v] ? L->edge.row : L->row.row;
+    return L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region && w->row == row &&
+           gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
+}
+
 /* Of all rows of the block. */
 static kir_id block_tile(lower *L, gir_id v)
 {
     const gir_node *n = gir_at(L->p, v);
     int64_t elems = fu_elems(L->p, v), stride = low_stride(L, elems);
-    bool reduce = n->op == GIR_REDUCE;
+    bool reduce = n->op == GIR_REDUCE && computed_here(L, v, &L->row);
     where row = L->row;
     kir_id tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem), stride * L->sched.rows_at_once);
     if (reduce) { /* loops over what is reduced stand in it, so rows are not lanes */
@@ -386,7 +394,7 @@ void low_tile_of(lower *L, gir_id v, const where *w)
         block_tile(L, v);
     } else {
         kir_id tile = kir_tile(L->k, low_at(L), low_elem((gn_elem)n->type.elem), fu_elems(L->p, v));
-        if (n->op == GIR_REDUCE) {
+        if (n->op == GIR_REDUCE && computed_here(L, v, w)) {
             reduce_into(L, v, w, tile, 0);
         } else {
             fill(L, v, w, tile, 0, low_open_n(L, fu_elems(L->p, v), KIR_VECTOR, KIR_NONE));
@@ -400,14 +408,6 @@ void low_tile_of(lower *L, gir_id v, const where *w)
 }
 
 /* Values ------------------------------------------------------------------------------------------------------------ */
-
-static bool computed_here(const lower *L, gir_id v, const where *w)
-{
-    if (L->f->place[v] == FU_INLINE) return true;
-    kir_id row = L->f->walk[v] ? L->edge.row : L->row.row;
-    return L->f->place[v] == FU_REAL && L->f->region_of[v] == L->region && w->row == row &&
-           gir_at(L->p, v)->op != GIR_SPACE_REDUCE;
-}
 
 static kir_id random_value(lower *L, gir_id v, const where *w, low_ix *x)
 {
