@@ -29,6 +29,7 @@ typedef struct fuser {
     GN_VEC(dep) deps;         /* of the value at hand */
     bool *floating;           /* REAL values that read no REAL value: placed with their first reader */
     uint32_t *settled, round; /* floating values: last round of a search among them that came by */
+    uint32_t *walked;         /* the same of the search for those that go apart, in which others begin */
     uint32_t *mark[2];        /* by value: last walk that came by, unaligned and aligned */
     uint32_t walk;
     gir_id *twin; /* by value: an earlier one that is the same, which it was made to come after (remat.c); 0: none */
@@ -234,11 +235,53 @@ static bool reads_later(fuser *z, uint32_t r, gir_id v, uint32_t round)
     return false;
 }
 
+/* Is v read at the region's own row alone? */
+static bool only_aligned(const dep *deps, uint32_t n, gir_id v)
+{
+    bool all = true;
+    for (uint32_t k = 0; k < n; k++) all = all && (deps[k].value != v || deps[k].aligned);
+    return all;
+}
+
+/* Does a floating value read a member of region r, itself or through others that float? */
+static bool reads_member(fuser *z, uint32_t r, gir_id v, uint32_t round)
+{
+    uint32_t n;
+    if (z->settled[v] == round) return false;
+    z->settled[v] = round;
+    const dep *deps = deps_of(z, &z->regions.p[r], v, &n);
+    for (uint32_t k = 0; k < n; k++) {
+        gir_id d = deps[k].value;
+        if (z->floating[d] ? reads_member(z, r, d, round) : z->f->region_of[d] == (int32_t)r) return true;
+    }
+    return false;
+}
+
+/* Does a floating value that would get a region of its own (settle_apart), to be read by r, read a member of r? */
+static bool apart_reads(fuser *z, uint32_t r, const region *with, const dep *deps, uint32_t n, uint32_t round)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        gir_id d = deps[k].value;
+        if (!z->floating[d]) continue;
+        region own = own_region(z, d);
+        if (!only_aligned(deps, n, d) || loops_differ(z, with, &own, d)) {
+            if (reads_member(z, r, d, ++z->round)) return true;
+        } else if (z->walked[d] != round) {
+            uint32_t more;
+            const dep *of = deps_of(z, with, d, &more);
+            z->walked[d] = round;
+            if (apart_reads(z, r, with, of, more, round)) return true;
+        }
+    }
+    return false;
+}
+
 /* May a value with these dependences, as a member of r, join region r?  *shares: it reads something of r. */
-static fu_reason may_not_join(fuser *z, uint32_t r, const dep *deps, uint32_t n, bool *shares)
+static fu_reason may_not_join(fuser *z, uint32_t r, const region *with, const dep *deps, uint32_t n, bool *shares)
 {
     uint32_t round = ++z->round;
     *shares = false;
+    if (apart_reads(z, r, with, deps, n, ++z->round)) return FU_CYCLE;
     for (uint32_t k = 0; k < n; k++) {
         if (z->floating[deps[k].value]) {
             if (reads_later(z, r, deps[k].value, round)) return FU_CYCLE;
@@ -321,7 +364,7 @@ static fu_reason refusal_of(fuser *z, uint32_t r, gir_id v, const region *own)
             deps = deps_of(z, &with, v, &n);
             break;
         }
-    why = may_not_join(z, r, deps, n, &shares);
+    why = may_not_join(z, r, &with, deps, n, &shares);
     if (why) return why;
     return worth_joining(&z->regions.p[r], own, shares) ? FU_AGREED : FU_APART;
 }
@@ -345,14 +388,6 @@ static uint32_t find_region(fuser *z, gir_id v, const region *own)
         best = r;
     }
     return best != UINT32_MAX ? best : rows;
-}
-
-/* Is v read at the region's own row alone? */
-static bool only_aligned(const dep *deps, uint32_t n, gir_id v)
-{
-    bool all = true;
-    for (uint32_t k = 0; k < n; k++) all = all && (deps[k].value != v || deps[k].aligned);
-    return all;
 }
 
 /* v opens a region: why is it in none of those that it reads from? */
@@ -549,6 +584,7 @@ fusion *gn_fuse(gn_arena *a, const gir_program *p, const fu_options *opt)
     fu_choose_places(a, f, z.off, opt && opt->lanes);
     z.floating = GN_NEW_N(a, bool, n);
     z.settled = GN_NEW_N(a, uint32_t, n);
+    z.walked = GN_NEW_N(a, uint32_t, n);
     z.twin = GN_NEW_N(a, gir_id, n);
     find_twins(&z);
     uint32_t real = 0;

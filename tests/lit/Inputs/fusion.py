@@ -17,6 +17,26 @@ model M() (g: graph, x: node[F]) -> node[...] {
 }
 train M { loss = mean(M(g, x)^2) }
 """,
+    # `s` needs a loop of its own before the maximum; the loop that has the mean has computed `h`, which `s` reads.
+    "waits": """
+model M() (g: graph, x: node[F]) -> node[...] {
+  param w: [F] = ones
+  h = tanh(x * w)
+  s = mean(h, axis = 0)
+  r = mean(u -> v in g: h[v])
+  return max(u -> v in g: r[v] + s[u])
+}
+train M { loss = mean(M(g, x)^2) }
+""",
+    # What waits takes h along, and then the loop that it is for would be before and after it.
+    "features": """
+model M() (g: graph, x: node[F]) -> node[...] {
+  h = x > 0.1 ? x : tanh(x)
+  s = mean(h, axis = 0)
+  r = 0.3 * sum(u -> v in g: h[v])
+  return max(u -> v in g: r[v] + s[u])
+}
+""",
 }
 
 r = runs.Runs()
