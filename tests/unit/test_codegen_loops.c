@@ -215,6 +215,7 @@ static const pattern patterns[] = {
                                        "%8 = load f32 %y[%7] %9 = iadd %2, %3 %10 = load f32 %x[%9] %11 = fadd f32 %8, "
                                        "%10 store %o[%9], %11 }}}",
      0, 0},
+#ifndef CODEGEN_CUDA /* which refuses them */
     {"products of pairs",
      "kernel @p (sym n, %x: f32[n * #] read, %o: f32[n * #] write) {" ROWS
      "%2 = imul %1, # %20 = tile f32 # %21 = tile bf16 200 %22 = tile bf16 8\n" COLUMNS(
@@ -235,6 +236,7 @@ static const pattern patterns[] = {
                                           "%y[%6] %9 = imod %8, 4 %10 = imul %9, 2\n"
                                           "tdot %22[0], %20[%10], %21[0] %11 = tload f32 %22[0] store %o[%6], %11 }}}",
      0, 0},
+#endif
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 

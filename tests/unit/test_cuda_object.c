@@ -43,6 +43,10 @@ static const struct {
     {ON_BLOCKS("%2 = tile f32 1 tstore %2[0], 0.0" LANES(
          "%3", "reduce { %4 = load f32 %x[%3] tacc sum %2[0], %4 }") "%5 = tload f32 %2[0] store %o[%1], %5"),
      "lanes that meet in a reduction"},
+    {"kernel @k (%o: f32[1] write) { %1 = tile f32 1 %2 = tile bf16 2 tstore %1[0], 0.0 tstore %2[0], 1.0 tstore "
+     "%2[1], 1.0\n"
+     "tdot %1[0], %2[0], %2[0] %3 = tload f32 %1[0] store %o[0], %3 }",
+     "products of pairs"},
     {ON_BLOCKS("%2 = tile f32 13000" LANES("%3", "none { tstore %2[%3], 0.0 }")), "more shared memory"},
 };
 

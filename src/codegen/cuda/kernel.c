@@ -51,6 +51,7 @@ static const char *unsupported(const kir_kernel *k, kir_id i, int64_t *bytes)
     if (in->op == KIR_INVALID || in->op >= KIR_OP_COUNT) return "an instruction that is not in the table";
     if (in->op == KIR_FOR && in->unit == KIR_WARP && !is_warp_loop(k, in))
         return "loops over warps that do more than multiply fragments";
+    if (in->op == KIR_TDOT) return "products of pairs";
     if (in->op != KIR_TILE) return NULL;
     *bytes += in->imm * (int64_t)gn_elem_size((gn_elem)in->elem);
     return *bytes > 384 * 1024 ? "tiles of more than 384 KB" : NULL;
