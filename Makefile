@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Continuous integration takes a warning for an error in everything that it builds.
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
-.PHONY: mutate same-code test-nvrtc cache-stress all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: mutate same-code test-nvrtc cache-stress fuzz-models all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -53,6 +53,12 @@ mutate: setup-test
 # Every kernel of the samples compiled for GPUs by NVRTC: the one that gnnc finds, or PyPI's wheel. Needs no GPU.
 test-nvrtc: setup-test all
 	tools/nvrtc.sh --required build/gnnc python3 tests/nvrtc/nvrtc.py build/gnnc samples --required
+
+# Random models in several modes, which must agree: half a second each. MODELS says how many, FIRST where the numbers begin.
+MODELS ?= 1000
+FIRST  ?= 1000
+fuzz-models: all
+	python3 tests/diff/models.py build/gnnc --count $(MODELS) --first $(FIRST) --keep build
 
 # Sixteen processes at once on an empty cache, some of them killed, 200 rounds: minutes.
 CACHE_ROUNDS ?= 200
