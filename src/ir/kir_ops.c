@@ -126,16 +126,21 @@ void kir_tfma(kir_kernel *k, kir_cursor *c, kir_id tile, kir_id at, kir_id a, ki
     emit(k, c, (kir_inst){.op = KIR_TFMA, .ref = tile, .a = at, .b = a, .c = b});
 }
 
+static kir_inst product(kir_op op, int64_t imm, kir_place to, kir_place left, kir_place right)
+{
+    return (kir_inst){.op = (uint8_t)op,
+                      .imm = imm,
+                      .ref = to.tile,
+                      .a = to.at,
+                      .left = left.tile,
+                      .b = left.at,
+                      .right = right.tile,
+                      .c = right.at};
+}
+
 void kir_tdot(kir_kernel *k, kir_cursor *c, kir_place to, kir_place left, kir_place right)
 {
-    emit(k, c,
-         (kir_inst){.op = KIR_TDOT,
-                    .ref = to.tile,
-                    .a = to.at,
-                    .left = left.tile,
-                    .b = left.at,
-                    .right = right.tile,
-                    .c = right.at});
+    emit(k, c, product(KIR_TDOT, 0, to, left, right));
 }
 
 kir_id kir_round(kir_kernel *k, kir_cursor *c, kir_id a, kir_kind kind)
@@ -145,15 +150,7 @@ kir_id kir_round(kir_kernel *k, kir_cursor *c, kir_id a, kir_kind kind)
 
 void kir_mma_add(kir_kernel *k, kir_cursor *c, const kir_mma *m, kir_place to, kir_place left, kir_place right)
 {
-    emit(k, c,
-         (kir_inst){.op = KIR_MMA,
-                    .imm = kir_mma_pack(m),
-                    .ref = to.tile,
-                    .a = to.at,
-                    .left = left.tile,
-                    .b = left.at,
-                    .right = right.tile,
-                    .c = right.at});
+    emit(k, c, product(KIR_MMA, kir_mma_pack(m), to, left, right));
 }
 
 /* Control -------------------------------------------------------------------------------------------------------------- */

@@ -220,9 +220,9 @@ static dep *deps_of(fuser *z, const region *r, gir_id v, uint32_t *n)
     return deps;
 }
 
-/* Does a floating value read, itself or through others that float, what is computed after region r?  It floats since it
- * read nothing else then; what it reads may have found its place since. */
-static bool reads_later(fuser *z, uint32_t r, gir_id v, uint32_t round)
+/* Does a floating value read, itself or through others that float, a member of region r, or with `later` what is computed after
+ * it?  It floats since it read nothing else then; what it reads may have found its place since. */
+static bool reads(fuser *z, uint32_t r, bool later, gir_id v, uint32_t round)
 {
     uint32_t n;
     if (z->settled[v] == round) return false;
@@ -230,7 +230,12 @@ static bool reads_later(fuser *z, uint32_t r, gir_id v, uint32_t round)
     const dep *deps = deps_of(z, &z->regions.p[r], v, &n);
     for (uint32_t k = 0; k < n; k++) {
         gir_id d = deps[k].value;
-        if (z->floating[d] ? reads_later(z, r, d, round) : reaches(z, (uint32_t)z->f->region_of[d], r)) return true;
+        if (z->floating[d]) {
+            if (reads(z, r, later, d, round)) return true;
+            continue;
+        }
+        uint32_t q = (uint32_t)z->f->region_of[d];
+        if (later ? reaches(z, q, r) : q == r) return true;
     }
     return false;
 }
@@ -243,20 +248,6 @@ static bool only_aligned(const dep *deps, uint32_t n, gir_id v)
     return all;
 }
 
-/* Does a floating value read a member of region r, itself or through others that float? */
-static bool reads_member(fuser *z, uint32_t r, gir_id v, uint32_t round)
-{
-    uint32_t n;
-    if (z->settled[v] == round) return false;
-    z->settled[v] = round;
-    const dep *deps = deps_of(z, &z->regions.p[r], v, &n);
-    for (uint32_t k = 0; k < n; k++) {
-        gir_id d = deps[k].value;
-        if (z->floating[d] ? reads_member(z, r, d, round) : z->f->region_of[d] == (int32_t)r) return true;
-    }
-    return false;
-}
-
 /* Does a floating value that would get a region of its own (settle_apart), to be read by r, read a member of r? */
 static bool apart_reads(fuser *z, uint32_t r, const region *with, const dep *deps, uint32_t n, uint32_t round)
 {
@@ -265,7 +256,7 @@ static bool apart_reads(fuser *z, uint32_t r, const region *with, const dep *dep
         if (!z->floating[d]) continue;
         region own = own_region(z, d);
         if (!only_aligned(deps, n, d) || loops_differ(z, with, &own, d)) {
-            if (reads_member(z, r, d, ++z->round)) return true;
+            if (reads(z, r, false, d, ++z->round)) return true;
         } else if (z->walked[d] != round) {
             uint32_t more;
             const dep *of = deps_of(z, with, d, &more);
@@ -284,7 +275,7 @@ static fu_reason may_not_join(fuser *z, uint32_t r, const region *with, const de
     if (apart_reads(z, r, with, deps, n, ++z->round)) return FU_CYCLE;
     for (uint32_t k = 0; k < n; k++) {
         if (z->floating[deps[k].value]) {
-            if (reads_later(z, r, deps[k].value, round)) return FU_CYCLE;
+            if (reads(z, r, true, deps[k].value, round)) return FU_CYCLE;
             continue;
         }
         uint32_t q = (uint32_t)z->f->region_of[deps[k].value];
