@@ -15,7 +15,7 @@ typedef struct gn_limits {
     int blocks;    /* blocks of lanes that run at once, each on a processor of its own; 0: no machine of that kind */
     int units;     /* bit set of kir_unit that the back end can run */
     int fragments; /* bit set of kir_kind of whose fragments warps make products; 0: none */
-    int pairs; /* bit set of kir_kind of which a lane multiplies two terms at once (TDOT); 0: none */
+    int pairs;     /* bit set of kir_kind of which a lane multiplies two terms at once (TDOT); 0: none */
     bool fast_functions; /* exponentials are taken to hide behind what is loaded for them: avoiding some does not pay */
 } gn_limits;
 

@@ -231,7 +231,7 @@ void cg_watch_arguments(cg *c); /* the arrays of buffers and symbols */
 LLVMValueRef cg_widen(cg *c, gn_elem e, LLVMValueRef raw);
 LLVMValueRef cg_narrow(cg *c, gn_elem e, LLVMValueRef v);
 LLVMValueRef cg_narrow_tile(cg *c, gn_elem e, LLVMValueRef v); /* of a tile, where what is subnormal may become 0 */
-gn_elem cg_value_elem(gn_elem stored); /* f32, f64, i64 or bool */
+gn_elem cg_value_elem(gn_elem stored);                         /* f32, f64, i64 or bool */
 cg_val cg_cast(cg *c, gn_elem to, const cg_val *v);
 
 /* tiles.c ------------------------------------------------------------------------------------------------------------ */
