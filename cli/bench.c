@@ -126,14 +126,15 @@ static gn_status *compare(gn_cli *cli, const gn_grid *grid)
                 "--device %s: one setting of --dynamic alone; several are compared on graphs that change, which run "
                 "on this processor",
                 o->device);
-    bool less = o->precision && strcmp(o->precision, "highest") != 0, pairs = gn_cpu_limits(o->cpu).pairs;
-    if (less && !device.gpu && !o->quiet && (!pairs || strcmp(o->precision, "medium") != 0))
+    bool less = o->precision && strcmp(o->precision, "highest") != 0 && !device.gpu;
+    bool pairs = gn_cpu_limits(o->cpu).pairs, medium = less && !strcmp(o->precision, "medium");
+    if (less && !o->quiet && !(pairs && medium))
         fprintf(stderr, GN_CLI_EXACT, o->precision,
                 pairs ? "this processor rounds them to bf16, which is less" : "this processor has no others");
     b.out = o->output ? o->output : folder_for(b.arena, b.model);
     b.eval_only = o->what && !strcmp(o->what, "eval");
     b.compile_only = o->compile_only;
-    bool rounded = (o->gathers && strcmp(o->gathers, "float32") != 0) || (less && !device.gpu);
+    bool rounded = (o->gathers && strcmp(o->gathers, "float32") != 0) || (pairs && medium);
     b.tolerance = rounded ? GN_BENCH_TOLERANCE_ROUNDED : GN_BENCH_TOLERANCE;
     b.warmup = o->warmup;
     b.repeat = o->repeat;

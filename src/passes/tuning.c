@@ -105,6 +105,7 @@ static void fit_gemm(const low_options *opt, const gir_program *p, const region 
     if (opt->limits.shared_bytes || !low_pack_fits(opt, p, r, s)) {
         s->pack = LOW_PACK_NOT;
         s->terms = 1;
+        if (s->pairs) s->why_exact = "its operands have no room when they are rounded";
         s->pairs = false;
     }
 }
