@@ -1,10 +1,10 @@
 /* What a launch costs besides its work: a program of 64 launches that do next to nothing, launch by launch and as one
- * parallel region (runtime/region.h).  `cmake --build build --target bench_launches && build/bench_launches`.
+ * parallel region (runtime/run/region.h).  `cmake --build build --target bench_launches && build/bench_launches`.
  *
  * chain: each reads what all threads wrote just before.  mixed: every second launch is one thread's alone, and reads what
  * the other ones made.  alone: shared launches that have nothing to do with what lies between them, one thread's. */
 #include "base/clock.h"
-#include "runtime/exec.h"
+#include "runtime/run/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* gnnc run --batches: one model on random parts of a graph, each of other sizes. */
-#include "cli/device.h"
-#include "cli/session.h"
+#include "cli/device_option.h"
+#include "cli/session_options.h"
 
 #include "base/philox.h"
 

@@ -1,7 +1,7 @@
 /* explain --device cuda: what is told of kernels for a GPU instead of what is told of this processor's. */
-#include "cli/cuda.h"
-#include "cli/device.h"
-#include "cli/explain.h"
+#include "cli/device_code.h"
+#include "cli/device_option.h"
+#include "cli/cmd_explain.h"
 
 #include <math.h>
 #include <string.h>

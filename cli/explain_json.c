@@ -1,4 +1,4 @@
-#include "cli/explain.h"
+#include "cli/cmd_explain.h"
 
 #include <math.h>
 

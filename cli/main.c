@@ -1,10 +1,10 @@
 /* gnnc: finds the subcommand, reads its options, runs it, reports. */
 #include "cli/command.h"
 #include "cache/cache.h"
-#include "driver/doctor.h"
-#include "driver/target.h"
+#include "target/doctor.h"
+#include "target/target.h"
 #include "cli/report.h"
-#include "codegen/cuda.h"
+#include "codegen/cuda/cuda.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Options and environment to a cache. */
-#include "cli/session.h"
+#include "cli/session_options.h"
 
 #include "base/map.h"
 #include "cache/cache.h"

@@ -1,11 +1,11 @@
 #include "cli/options.h"
 
-#include "driver/jit.h"
-#include "driver/mode.h"
+#include "build/jit.h"
+#include "compile/mode.h"
 #include "ir/precision.h"
 #include "ir/storage.h"
 #include "runtime/data/dataset.h"
-#include "runtime/reorder.h"
+#include "runtime/graph/reorder.h"
 
 enum {
     ALL = (1 << GN_COMMAND_COUNT) - 1,

@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "cli/session_options.h"
 
 #include "runtime/data/tensorfile.h"
 

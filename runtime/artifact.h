@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/elem.h"
 #include "base/status.h"
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 #include "runtime/kernel.h"
 #include "runtime/remote.h"
 

@@ -5,7 +5,7 @@
 #define GN_RUNTIME_STATE_H
 
 #include "base/elem.h"
-#include "runtime/exec.h"
+#include "runtime/run/exec.h"
 #include "runtime/fill.h"
 #include "runtime/remote.h"
 

@@ -9,30 +9,37 @@ import sys
 import tempfile
 
 # room: (folder, rooms it may include besides itself); the longest folder that fits a file wins.
+RUN = ("base", "kernel", "artifact", "loader", "runtime", "graph", "run")
 ROOMS = {
     "base": ("src/base", ()),
     "ir": ("src/ir", ("base",)),
     "frontend": ("src/frontend", ("base", "ir")),
-    "passes": ("src/passes", ("base", "ir")),
-    "codegen": ("src/codegen", ("base", "ir", "passes", "artifact", "kernel", "loader")),
-    "cpu": ("src/codegen/cpu", ("base", "ir", "passes", "artifact", "kernel", "loader", "codegen")),
-    "cuda": ("src/codegen/cuda", ("base", "ir", "passes", "artifact", "kernel", "loader", "codegen")),
+    "fuse": ("src/fuse", ("base", "ir", "passes")),
+    "passes": ("src/passes", ("base", "ir", "fuse", "lower")),
+    "lower": ("src/lower", ("base", "ir", "fuse", "passes")),
+    "codegen": ("src/codegen", ("base", "ir", "artifact", "kernel", "loader")),
+    "cpu": ("src/codegen/cpu", ("base", "ir", "artifact", "kernel", "loader", "codegen")),
+    "cuda": ("src/codegen/cuda", ("base", "ir", "artifact", "kernel", "loader", "codegen")),
     "cache": ("src/cache", ("base",)),
     "kernel": ("runtime/kernel", ()),  # the calling convention of compiled code
-    "loader": ("runtime/loader", ("base", "kernel")),  # puts object code into memory
-    "artifact": ("runtime/artifact", ("base", "kernel", "runtime")),
-    "runtime": ("runtime", ("base", "kernel", "loader", "artifact", "public")),
-    "driver": ("src/driver", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "cache", "kernel", "loader",
-                              "artifact", "runtime", "public")),
-    "api": ("src/api", ("base", "ir", "frontend", "passes", "cache", "artifact", "kernel", "runtime", "driver",
-                        "public")),
-    "aot": ("src/aot", ("base", "ir", "frontend", "passes", "codegen", "cache", "artifact", "kernel", "loader", "runtime",
-                        "driver")),
+    "loader": ("runtime/load", ("base", "kernel")),  # puts object code into memory
+    "artifact": ("runtime/artifact", ("base", "kernel", "runtime", "graph")),
+    "runtime": ("runtime", ("base", "kernel", "loader", "artifact", "graph", "run", "public")),
+    "graph": ("runtime/graph", ("base", "runtime")),
+    "run": ("runtime/run", ("base", "kernel", "loader", "artifact", "runtime", "graph")),
+    "compile": ("src/compile", (*RUN, "ir", "passes", "fuse", "lower", "codegen", "cpu", "cuda", "cache")),
+    "target": ("src/target", (*RUN, "ir", "frontend", "passes", "fuse", "lower", "codegen", "cuda", "cache", "compile")),
+    "build": ("src/build", (*RUN, "ir", "frontend", "passes", "lower", "codegen", "cache", "compile", "target", "session",
+                            "tune")),
+    "session": ("src/session", (*RUN, "ir", "frontend", "passes", "codegen", "cache", "compile", "target", "build", "tune")),
+    "tune": ("src/tune", (*RUN, "ir", "passes", "lower", "codegen", "cache", "compile", "target", "build", "session")),
+    "aot": ("src/aot", (*RUN, "ir", "frontend", "passes", "codegen", "cache", "compile", "target", "build")),
     "public": ("include/gnnc", ()),
-    "cli": ("cli", ("base", "ir", "frontend", "passes", "codegen", "cpu", "cuda", "cache", "kernel", "loader",
-                    "artifact", "runtime", "driver", "aot", "public")),
+    "api": ("src/api", (*RUN, "ir", "frontend", "passes", "cache", "compile", "target", "build", "session", "tune", "public")),
+    "cli": ("cli", (*RUN, "ir", "frontend", "passes", "fuse", "lower", "codegen", "cpu", "cuda", "cache", "compile", "target",
+                    "build", "session", "tune", "aot", "public")),
 }
-NO_DEVICE = ("ir", "passes")
+NO_DEVICE = ("ir", "passes", "fuse", "lower")
 # A compile mode has a device in its name; that is a name that users type, not a question about a device.
 ALLOWED_WORDS = ("max-autotune-no-cudagraphs", "no_cudagraphs", "NO_CUDAGRAPHS")
 DEVICE = re.compile(r"(?i)(?<![a-z])(cuda\w*|nvidia|nvptx|nvrtc|cublas|ptx|gpu|cpu|x86|avx\d*|sse\d|neon|llvm\w*|sm_\d+)"
@@ -102,36 +109,36 @@ def self_test():
     clean = {
         "src/base/a.h": "",
         "src/ir/ops.h": '#include "base/a.h"\n',
-        "src/passes/fuse.c": '#include "ir/ops.h"\n/* a CUDA graph, on a CPU */\nint output; // gpu\n'
+        "src/fuse/fuse.c": '#include "ir/ops.h"\n/* a CUDA graph, on a CPU */\nint output; // gpu\n'
                              'const char *m = "max-autotune-no-cudagraphs";\n',
         "src/codegen/backend.h": '#include "ir/ops.h"\n#include "runtime/artifact.h"\n',
         "src/codegen/cpu/emit.c": '#include "codegen/backend.h"\n#include <llvm-c/Core.h>\n',
         "runtime/artifact.h": '#include "base/a.h"\n',
         "runtime/data/npz.c": '#include "runtime/artifact.h"\n#include "../../src/base/a.h"\n#include <stdlib.h>\n',
         "src/cache/store.h": '#include "base/a.h"\n',
-        "src/driver/session.c": '#include "codegen/cpu/emit.h"\n#include "cache/store.h"\n#include "gnnc/gnnc.h"\n',
-        "cli/main.c": '#include "driver/session.h"\n',
+        "src/session/session.c": '#include "codegen/backend.h"\n#include "cache/store.h"\n',
+        "cli/main.c": '#include "session/session.h"\n',
         "include/gnnc/gnnc.h": "#include <stddef.h>\n",
     }
     planted = [
         ("src/passes/bad.c", '#include "codegen/backend.h"\n', "passes includes"),
         ("src/passes/bad.c", '#include "runtime/data/npz.h"\n', "passes includes"),
-        ("src/passes/bad.c", '#include "driver/session.h"\n', "passes includes"),
+        ("src/passes/bad.c", '#include "session/session.h"\n', "passes includes"),
         ("src/passes/bad.c", "int f(int is_cuda);\n", "names a device"),
         ("src/passes/bad.c", 'int f(void) { return is("gpu"); }\n', "names a device"),
         ("src/ir/bad.h", '#include "../frontend/ast.h"\n', "ir includes"),
-        ("src/ir/bad.h", '#  include "passes/fuse.h"\n', "ir includes"),
+        ("src/ir/bad.h", '#  include "fuse/fuse.h"\n', "ir includes"),
         ("src/base/bad.c", '#include "ir/ops.h"\n', "base includes"),
-        ("src/frontend/bad.c", '/* fine */ int x;\n#include "passes/fuse.h"\n', "frontend includes"),
+        ("src/frontend/bad.c", '/* fine */ int x;\n#include "fuse/fuse.h"\n', "frontend includes"),
         ("src/codegen/bad.c", '#include "runtime/data/npz.h"\n', "codegen includes"),
-        ("src/codegen/bad.c", '#include "driver/session.h"\n', "codegen includes"),
+        ("src/codegen/bad.c", '#include "session/session.h"\n', "codegen includes"),
         ("src/cache/bad.c", '#include "codegen/backend.h"\n', "cache includes"),
-        ("src/cache/bad.c", '#include "runtime/loader.h"\n', "cache includes"),
+        ("src/cache/bad.c", '#include "runtime/load/loader.h"\n', "cache includes"),
         ("src/codegen/bad.c", '#include "cache/store.h"\n', "codegen includes"),
         ("runtime/data/bad.c", '#include "ir/ops.h"\n', "runtime includes"),
         ("runtime/bad.c", "#include <ir/ops.h>\n", "runtime includes"),
         ("runtime/device/cuda/bad.c", '#include "codegen/backend.h"\n', "runtime includes"),
-        ("src/driver/bad.c", '#include "cli/args.h"\n', "driver includes"),
+        ("src/session/bad.c", '#include "cli/args.h"\n', "session includes"),
         ("include/gnnc/bad.h", '#include "base/a.h"\n', "public includes"),
         ("src/attic/bad.c", "\n", "in no room"),
     ]

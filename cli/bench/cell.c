@@ -1,6 +1,6 @@
 #include "cli/bench/cell.h"
 
-#include "driver/mode.h"
+#include "compile/mode.h"
 
 #include <math.h>
 #include <unistd.h>

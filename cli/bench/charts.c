@@ -5,7 +5,7 @@
 #include "cli/bench/svg.h"
 #include "cli/bench/text.h"
 
-#include "driver/mode.h"
+#include "compile/mode.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "cli/bench/child.h"
 
-#include "driver/compile.h"
+#include "compile/compile.h"
 
 #include <ctype.h>
 #include <errno.h>

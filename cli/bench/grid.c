@@ -1,8 +1,8 @@
 #include "cli/bench/grid.h"
 
-#include "driver/jit.h"
-#include "driver/mode.h"
-#include "runtime/threads.h"
+#include "build/jit.h"
+#include "compile/mode.h"
+#include "runtime/run/threads.h"
 
 #include <ctype.h>
 #include <inttypes.h>

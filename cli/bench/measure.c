@@ -1,9 +1,9 @@
 /* measure: one cell, in the process that was started for it. */
 #include "base/outfile.h"
 #include "cli/bench/bench.h"
-#include "cli/device.h"
-#include "cli/session.h"
-#include "driver/tune.h"
+#include "cli/device_option.h"
+#include "cli/session_options.h"
+#include "tune/tune.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "cli/bench/bench.h"
 
 #include "cache/sha256.h"
-#include "driver/build.h"
-#include "driver/code_id.h"
+#include "build/build.h"
+#include "compile/code_id.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "cli/bench/tables.h"
 #include "cli/bench/text.h"
 
-#include "driver/mode.h"
+#include "compile/mode.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "cli/bench/text.h"
 
 #include "base/outfile.h"
-#include "driver/compile.h"
+#include "compile/compile.h"
 
 #include <dirent.h>
 #include <errno.h>

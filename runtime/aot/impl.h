@@ -3,7 +3,7 @@
 #define GN_RUNTIME_AOT_IMPL_H
 
 #include "runtime/aot/model.h"
-#include "runtime/pair.h"
+#include "runtime/run/pair.h"
 #include "runtime/state.h"
 
 #include <stdatomic.h>

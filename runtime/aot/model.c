@@ -3,7 +3,7 @@
 #include "runtime/aot/impl.h"
 
 #include "base/map.h"
-#include "runtime/cpu.h"
+#include "runtime/load/cpu.h"
 #include "runtime/memory.h"
 
 #include <string.h>

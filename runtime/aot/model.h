@@ -6,7 +6,7 @@
 #ifndef GN_RUNTIME_AOT_MODEL_H
 #define GN_RUNTIME_AOT_MODEL_H
 
-#include "runtime/aot/image.h"
+#include "runtime/aot/aot_image.h"
 
 typedef struct gn_aot_model gn_aot_model;
 

@@ -1,6 +1,6 @@
 #include "runtime/cuda/choose.h"
 
-#include "runtime/instance.h"
+#include "runtime/run/instance.h"
 #include "runtime/memory.h"
 
 #include <inttypes.h>

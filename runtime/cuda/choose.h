@@ -10,7 +10,7 @@
 #define GN_RUNTIME_CUDA_CHOOSE_H
 
 #include "runtime/cuda/product.h"
-#include "runtime/exec.h"
+#include "runtime/run/exec.h"
 
 typedef struct gn_cuda_verdict {
     bool library;

@@ -1,7 +1,7 @@
 /* Edge lists: one `src dst [weight]` a line, separated by blanks, tabs or commas; # and % start comments.  Nodes count
  * from 0; there are as many as the largest number says.  Direction, order and repeats are kept. */
 #include "runtime/data/readers.h"
-#include "runtime/data/text.h"
+#include "runtime/data/lines.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -12,7 +12,7 @@
  * Nodes count from 0; # starts a comment line. */
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
-#include "runtime/data/text.h"
+#include "runtime/data/lines.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * general ones are kept.  Real values become weights. */
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
-#include "runtime/data/text.h"
+#include "runtime/data/lines.h"
 
 #include <math.h>
 

@@ -18,7 +18,7 @@
 #include "runtime/data/npz_more.h"
 #include "runtime/data/npz_split.h"
 #include "runtime/data/readers.h"
-#include "runtime/data/text.h"
+#include "runtime/data/lines.h"
 
 #include <math.h>
 #include <stdio.h>

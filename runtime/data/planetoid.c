@@ -6,7 +6,7 @@
 #include "runtime/data/mem.h"
 #include "runtime/data/pickle.h"
 #include "runtime/data/readers.h"
-#include "runtime/data/text.h"
+#include "runtime/data/lines.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -11,7 +11,7 @@
 #include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
 #include "runtime/data/readers.h"
-#include "runtime/data/text.h"
+#include "runtime/data/lines.h"
 
 #include <math.h>
 #include <stddef.h>

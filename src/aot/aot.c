@@ -3,7 +3,7 @@
 
 #include "aot/layout.h"
 #include "base/outfile.h"
-#include "runtime/cpu.h"
+#include "runtime/load/cpu.h"
 
 #include <stdio.h>
 #include <string.h>

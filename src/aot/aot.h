@@ -4,8 +4,8 @@
 #define GN_AOT_AOT_H
 
 #include "aot/elf.h"
-#include "driver/build.h"
-#include "runtime/aot/image.h"
+#include "build/build.h"
+#include "runtime/aot/aot_image.h"
 
 typedef enum gn_aot_kind { GN_AOT_OBJECT, GN_AOT_ARCHIVE, GN_AOT_SHARED, GN_AOT_NO_KIND } gn_aot_kind;
 

@@ -1,7 +1,7 @@
 /* The C header of a compiled model.  Texts are templates: $ stands for the prefix, @ for it in capitals. */
 #include "aot/aot.h"
 
-#include "runtime/pair.h"
+#include "runtime/run/pair.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
-/* A model's description (runtime/aot/image.h) as the bytes and relocations of a section. */
+/* A model's description (runtime/aot/aot_image.h) as the bytes and relocations of a section. */
 #ifndef GN_AOT_LAYOUT_H
 #define GN_AOT_LAYOUT_H
 
 #include "aot/elf.h"
-#include "runtime/aot/image.h"
+#include "runtime/aot/aot_image.h"
 
 typedef struct aot_fixup { /* an address at `at`: of place `to` of the section, or of a symbol */
     uint64_t at, to;

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "gnnc/gnnc.h"
-#include "driver/tune.h"
+#include "tune/tune.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -51,7 +51,7 @@ struct gnnc_executable {
     gn_jit *jit;
     double ms;
     gn_data_shape shape;
-    /* Levels of rows that a training step can pick (driver/build.h), by the data bound to `mask`; 0, NULL: all are computed. */
+    /* Levels of rows that a training step can pick (build/build.h), by the data bound to `mask`; 0, NULL: all are computed. */
     int levels;
     const char *mask;
     bool same_data; /* of every run: what the first step counts of it is compiled in */

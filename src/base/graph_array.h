@@ -1,5 +1,5 @@
 /* The arrays that describe a graph, by name: what compiled code may read of one, and how one graph comes from another.
- * Shared by the compiler, which asks for them, and the runtime, which makes them (runtime/graph.h). */
+ * Shared by the compiler, which asks for them, and the runtime, which makes them (runtime/graph/graph.h). */
 #ifndef GN_BASE_GRAPH_ARRAY_H
 #define GN_BASE_GRAPH_ARRAY_H
 

@@ -3,7 +3,7 @@
 #define GN_CACHE_CACHE_IMPL_H
 
 #include "cache/cache.h"
-#include "cache/memory.h"
+#include "cache/lru.h"
 #include "cache/store.h"
 
 struct gn_cache {

@@ -1,7 +1,7 @@
 /* Back end: turns loop IR into code that can be called.
  *
  * A back end is chosen by name, answers what it supports, and compiles a list of kernels at once.  Compiled code does not
- * depend on the compiler: objects can be written to a file and loaded again by runtime/loader.h.  Thread-safe: several
+ * depend on the compiler: objects can be written to a file and loaded again by runtime/load/loader.h.  Thread-safe: several
  * compilations may run at once, each with own options. */
 #ifndef GN_CODEGEN_BACKEND_H
 #define GN_CODEGEN_BACKEND_H
@@ -10,7 +10,7 @@
 #include "ir/kir.h"
 #include "ir/limits.h"
 #include "ir/switches.h"
-#include "runtime/loader.h"
+#include "runtime/load/loader.h"
 
 typedef enum gn_emit { GN_EMIT_NONE, GN_EMIT_LLVM, GN_EMIT_ASM, GN_EMIT_OBJ } gn_emit;
 
@@ -18,7 +18,7 @@ typedef struct gn_codegen_options {
     int opt_level;   /* 0: plain (eager, debugging); 1: the pipeline that pays (default); 2: more, for tuned code */
     const char *cpu; /* NULL: the host; "x86-64-v3", "x86-64-v4", ... */
     bool sanitize;   /* bounds checks on every buffer access in the generated code: aborts with kernel and buffer */
-    bool watch;      /* code tells ThreadSanitizer what it touches (runtime/loader.h: gn_kernel_touch) */
+    bool watch;      /* code tells ThreadSanitizer what it touches (runtime/load/loader.h: gn_kernel_touch) */
     gn_switches off; /* decisions that are switched off */
     int threads;     /* compile on up to this many threads (one LLVM context each); 0 or 1: one */
     bool each;       /* for a device: an object a kernel, where programs to come have most of these kernels, too */

@@ -1,4 +1,4 @@
-/* The CPU back end of a gnnc that was built without LLVM: says so. Loading cached code needs runtime/loader.h only. */
+/* The CPU back end of a gnnc that was built without LLVM: says so. Loading cached code needs runtime/load/loader.h only. */
 #include "codegen/backend.h"
 
 #if !defined(GNNC_HAVE_LLVM) || !GNNC_HAVE_LLVM

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "frontend/diag.h"
 #include "ir/gir.h"
-#include "ir/train.h"
+#include "ir/train_spec.h"
 
 typedef struct gn_ast gn_ast;
 

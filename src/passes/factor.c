@@ -24,7 +24,7 @@
  * leaves it to the other (fuse_place.c).  Declines where a sum takes less than LEAST bytes or sizes are not known, where dot
  * products have fewer than WORTH_KEEPING terms (two rows of sums fit the registers then, and numbers are many), where the
  * loop gathers no such row, and for machines whose lanes share rows out. */
-#include "passes/both_ends.h"
+#include "fuse/both_ends.h"
 #include "passes/passes.h"
 #include "passes/terms.h"
 

@@ -10,7 +10,7 @@
  *
  * Declines where h takes less than LEAST bytes or sizes are not known, where X has more columns than h or no gradient
  * reads it later, where others read h later or the sum before that, and where no loop leaves edge values to the other. */
-#include "passes/both_ends.h"
+#include "fuse/both_ends.h"
 #include "passes/passes.h"
 
 enum { LEAST = 1 << 26 };

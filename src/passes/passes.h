@@ -8,7 +8,7 @@
 #include "ir/kir.h"
 #include "ir/storage.h"
 #include "ir/switches.h"
-#include "passes/lower.h"
+#include "lower/lower.h"
 
 /* What is left out, by name of the command line: see switches.c. */
 typedef struct gn_without {

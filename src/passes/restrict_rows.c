@@ -1,6 +1,6 @@
 /* restrict_rows: rows that no masked sum reads are not computed.
  * Needs: gradients not yet taken (they then are of the picked rows only); sparsify before it, so that sparse features are a
- * relation: a training step runs the two before it takes gradients (driver/step.c).
+ * relation: a training step runs the two before it takes gradients (build/step.c).
  * Keeps: all outputs, as long as the rows left out are finite (they were multiplied by a mask's 0).  Random draws keep
  * their index among all rows, so a mask drawn is the same either way.  Off unless options.levels > 0.
  *

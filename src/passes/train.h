@@ -3,7 +3,7 @@
 #define GN_PASSES_TRAIN_H
 
 #include "ir/gir.h"
-#include "ir/train.h"
+#include "ir/train_spec.h"
 
 typedef struct gn_train_param {
     const char *name;    /* of the STATE that is trained */

@@ -5,7 +5,7 @@
  * computed, in default and eager mode, with dense and sparse features; training loops step by step, with the weights that
  * they end with. */
 #include "base/sanitized.h"
-#include "driver/session_impl.h"
+#include "session/session_impl.h"
 #include "support/conform_suite.h"
 #include "support/run_compiled.h"
 #include "support/run_data.h"

@@ -5,7 +5,7 @@
  * scores, at both sides of where they can be taken apart, far from each other within a row; and beside them those that
  * the pass must leave alone. */
 #include "base/sanitized.h"
-#include "passes/both_ends.h"
+#include "fuse/both_ends.h"
 #include "passes/passes.h"
 #include "support/gir_text.h"
 #include "support/random_gir.h"

@@ -2,7 +2,7 @@
 /* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the logits after them.  Where training
  * goes by the loss over the validation nodes, it is the cross-entropy of the logits. */
 #include "cache/cache.h"
-#include "driver/tune.h"
+#include "tune/tune.h"
 #include "support/suite.h"
 
 #include <check.h>

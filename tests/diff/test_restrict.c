@@ -5,7 +5,7 @@
  * computes all rows.  All layers of the standard library and the samples, and programs that reach what layers do not; on
  * small random graphs and masks, among them none and all of the nodes; in the evaluator, and in machine code. */
 #include "base/sanitized.h"
-#include "driver/build.h"
+#include "build/build.h"
 #include "passes/passes.h"
 #include "passes/simplify.h"
 #include "support/gir_text.h"

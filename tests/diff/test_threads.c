@@ -4,7 +4,7 @@
  * loss; with what is static computed at every step, and computed ahead. */
 #include "base/sanitized.h"
 #include "cache/cache.h"
-#include "driver/session.h"
+#include "session/session.h"
 #include "support/suite.h"
 
 #include <check.h>

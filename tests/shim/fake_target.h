@@ -3,7 +3,7 @@
 #ifndef TESTS_SHIM_FAKE_TARGET_H
 #define TESTS_SHIM_FAKE_TARGET_H
 
-#include "driver/target.h"
+#include "target/target.h"
 #include "shim/fake_driver.h"
 #include "support/cuda_host.h"
 

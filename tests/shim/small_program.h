@@ -3,7 +3,7 @@
 #ifndef TESTS_SHIM_SMALL_PROGRAM_H
 #define TESTS_SHIM_SMALL_PROGRAM_H
 
-#include "runtime/cuda/instance.h"
+#include "runtime/cuda/cuda_instance.h"
 
 #include "shim/fake_driver.h"
 

@@ -7,7 +7,7 @@
  * fragments: there bounds allow for the rounding of operands; of one seed these are rounded already, so that nothing but the
  * order of sums may differ.  Operands that are bf16 or f16 as they come are not rounded: of small whole numbers products are
  * exact. */
-#include "codegen/cuda.h"
+#include "codegen/cuda/cuda.h"
 #include "support/gir_text.h"
 #include "support/products.h"
 #include "support/run_compiled.h"

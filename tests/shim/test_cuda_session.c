@@ -4,7 +4,7 @@
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
 #include "base/sanitized.h"
 #include "cache/cache.h"
-#include "driver/explain.h"
+#include "session/explain.h"
 #include "shim/fake_target.h"
 #include "shim/trained.h"
 #include "support/scarce.h"

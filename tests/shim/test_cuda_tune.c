@@ -5,8 +5,8 @@
  * taken, what is slower is not, what is wrong is rejected whatever its speed; what is kept is found again. */
 #include "base/sanitized.h"
 #include "cache/cache.h"
-#include "driver/session_impl.h"
-#include "driver/tune_impl.h"
+#include "session/session_impl.h"
+#include "tune/tune_impl.h"
 #include "shim/fake_target.h"
 #include "shim/trained.h"
 #include "support/suite.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_SHIM_TRAINED_H
 #define TESTS_SHIM_TRAINED_H
 
-#include "driver/session.h"
+#include "session/session.h"
 
 #include <check.h>
 #include <math.h>

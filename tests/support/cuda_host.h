@@ -15,7 +15,7 @@
 #ifndef GN_TESTS_SUPPORT_CUDA_HOST_H
 #define GN_TESTS_SUPPORT_CUDA_HOST_H
 
-#include "codegen/cuda.h"
+#include "codegen/cuda/cuda.h"
 
 typedef struct cuda_host cuda_host;
 

@@ -228,7 +228,7 @@ START_TEST(bounds)
 }
 END_TEST
 
-/* Some programs run in blocks of rows (runtime/chain.h), as run_stage.c sees to with so few. */
+/* Some programs run in blocks of rows (runtime/run/chain.h), as run_stage.c sees to with so few. */
 START_TEST(chains)
 {
     run_tally tally = {0};

@@ -16,7 +16,7 @@
 #ifndef GN_TESTS_SUPPORT_RUN_COMPILED_H
 #define GN_TESTS_SUPPORT_RUN_COMPILED_H
 
-#include "driver/compile.h"
+#include "compile/compile.h"
 #include "ir/eval.h"
 
 #define RUN_SLACK 8.0

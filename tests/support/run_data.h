@@ -4,8 +4,8 @@
 #define GN_TESTS_SUPPORT_RUN_DATA_H
 
 #include "ir/eval.h"
-#include "runtime/exec.h"
-#include "runtime/graph.h"
+#include "runtime/run/exec.h"
+#include "runtime/graph/graph.h"
 
 /* Tensors by name.  `wide`: floats of any type are held as double. */
 typedef struct run_tensor {

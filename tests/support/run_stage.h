@@ -2,7 +2,7 @@
 #ifndef GN_TESTS_SUPPORT_RUN_STAGE_H
 #define GN_TESTS_SUPPORT_RUN_STAGE_H
 
-#include "driver/compile.h"
+#include "compile/compile.h"
 #include "support/cuda_host.h"
 #include "support/run_data.h"
 
@@ -12,7 +12,7 @@ typedef struct run_stage {
     const run_graphs *graphs;
     cuda_host *host; /* CUDA: kernels from number `first` on; else NULL */
     int first;
-    int64_t *chained; /* counts instances that run in blocks of rows (runtime/chain.h) */
+    int64_t *chained; /* counts instances that run in blocks of rows (runtime/run/chain.h) */
 } run_stage;
 
 typedef struct run_way { /* how kernels are run */

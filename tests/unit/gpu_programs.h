@@ -2,7 +2,7 @@
 #ifndef GN_TESTS_GPU_PROGRAMS_H
 #define GN_TESTS_GPU_PROGRAMS_H
 
-#include "driver/session.h"
+#include "session/session.h"
 #include "support/suite.h"
 
 #include <check.h>

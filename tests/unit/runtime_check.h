@@ -4,7 +4,7 @@
 
 #include "base/philox.h"
 #include "base/status.h"
-#include "runtime/graph_internal.h"
+#include "runtime/graph/graph_internal.h"
 #include "runtime/memory.h"
 #include "support/suite.h"
 

@@ -3,7 +3,7 @@
 /* Objects joined without a linker, damaged ones among them; and what processors promise. */
 #include "aot/aot.h"
 #include "runtime/aot/model.h"
-#include "runtime/cpu.h"
+#include "runtime/load/cpu.h"
 #include "support/suite.h"
 
 #include <check.h>

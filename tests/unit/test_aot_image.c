@@ -3,7 +3,7 @@
 #include "aot/aot.h"
 #include "aot/layout.h"
 #include "runtime/aot/model.h"
-#include "runtime/cpu.h"
+#include "runtime/load/cpu.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Dynamic shapes: what is compiled for which sizes, when it is compiled again and why, and that results do not tell. */
 /* timeout: 300 */
 #include "base/sanitized.h"
-#include "runtime/loader.h"
+#include "runtime/load/loader.h"
 #include "unit/api_world.h"
 #include "support/suite.h"
 

@@ -2,7 +2,7 @@
 /* Which launches are shared out by edges (`balance`), and by those of which end. */
 #include "gir_test.h"
 
-#include "driver/compile.h"
+#include "compile/compile.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 /* timeout: 120 */
 #include "cli/bench/child.h"
 
-#include "driver/compile.h"
+#include "compile/compile.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* The axes of bench: lists as they are typed, and what is wrong with them. */
 #include "cli/bench/grid.h"
 
-#include "driver/mode.h"
-#include "runtime/threads.h"
+#include "compile/mode.h"
+#include "runtime/run/threads.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* The cache without a disk: SHA-256, entries byte by byte, memory, environment, archives. */
 /* links: cache base */
-#include "cache/memory.h"
+#include "cache/lru.h"
 #include "cache/sha256_impl.h"
 #include "cache_test.h"
 

@@ -1,7 +1,7 @@
 /* Machine code through the cache: what is found is what would be compiled, whatever is in the cache. */
 /* links: driver cache codegen passes frontend ir runtime base */
 #include "cache_test.h"
-#include "driver/compile.h"
+#include "compile/compile.h"
 
 #include <dirent.h>
 #include <pthread.h>

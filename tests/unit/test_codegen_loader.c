@@ -2,7 +2,7 @@
 /* links: codegen runtime ir base */
 /* timeout: 120 */
 #include "codegen_test.h"
-#include "runtime/loader.h"
+#include "runtime/load/loader.h"
 
 #include <elf.h>
 

@@ -1,7 +1,7 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* What explain counts: bytes and operations of a kernel, and why values stayed apart. */
-#include "driver/cost.h"
-#include "passes/fuse.h"
+#include "compile/cost.h"
+#include "fuse/fuse.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* links: driver codegen passes frontend ir runtime cache base */
 /* How kernels are divided among objects: evenly, equal ones once, and inference's by themselves. */
 #include "cache/cache.h"
-#include "driver/cuda.h"
+#include "target/cuda_code.h"
 #include "kir_test.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /* Names of architectures, kernels that are refused, and objects of CUDA code: from any bytes, made of others' code, damaged,
  * and such as NVRTC makes where there is one. */
 #include "base/sanitized.h"
-#include "codegen/cuda.h"
+#include "codegen/cuda/cuda.h"
 #include "codegen/cuda/nvjitlink.h"
 #include "kir_test.h"
 #include "support/scarce.h"

@@ -3,7 +3,7 @@
 #include "data_fixture.h"
 
 #include "runtime/data/readers.h"
-#include "runtime/data/text.h"
+#include "runtime/data/lines.h"
 
 #include <math.h>
 #include <zlib.h>

@@ -3,7 +3,7 @@
 /* links: driver codegen passes frontend ir runtime base */
 #include "gir_test.h"
 
-#include "driver/compile.h"
+#include "compile/compile.h"
 
 enum { STEPS = 60, WIDTH = 8, SECONDS = 20 };
 

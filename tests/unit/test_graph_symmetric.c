@@ -1,6 +1,6 @@
 /* Graphs that are their own transpose hold one array for both directions; all others hold two, and all are right. */
 /* links: base runtime */
-#include "runtime/graph_sort.h"
+#include "runtime/graph/graph_sort.h"
 #include "runtime_check.h"
 
 enum {

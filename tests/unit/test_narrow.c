@@ -2,7 +2,7 @@
 /* Draws of elements that 32 bits count: said of those alone whose number is known to be below 2^32, in every run. */
 #include "gir_test.h"
 
-#include "driver/compile.h"
+#include "compile/compile.h"
 
 typedef struct known {
     const char *drawn; /* the value's rows */

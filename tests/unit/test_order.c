@@ -1,6 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* Launches in another order: dependences stay, the peak falls, and where nothing is gained nothing changes. */
-#include "driver/compile.h"
+#include "compile/compile.h"
 #include "support/suite.h"
 
 #include <check.h>

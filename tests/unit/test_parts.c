@@ -4,9 +4,9 @@
  * after another, whatever the degrees are. */
 #include "gir_test.h"
 
-#include "codegen/cuda.h"
-#include "driver/compile.h"
-#include "driver/cost.h"
+#include "codegen/cuda/cuda.h"
+#include "compile/compile.h"
+#include "compile/cost.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* Which programs' code for a GPU is made quickly: those whose launches all fit, of threads with little to do. */
-#include "driver/quick.h"
+#include "target/quick.h"
 
 #define MODE GN_MODE_DEFAULT
 #include "unit/gpu_programs.h"

@@ -3,7 +3,7 @@
 #include "data_fixture.h"
 
 #include "base/philox.h"
-#include "runtime/reorder.h"
+#include "runtime/graph/reorder.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Kernels write over what they read for the last time: where that is so, and where it is not. */
 /* links: driver codegen passes frontend ir runtime base */
-#include "driver/compile.h"
+#include "compile/compile.h"
 #include "support/suite.h"
 
 #include <check.h>

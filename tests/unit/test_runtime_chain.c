@@ -1,6 +1,6 @@
 /* Chains: blocks of rows through several launches give the bits of launches one after another, in less memory. */
 /* links: base runtime */
-#include "runtime/chain.h"
+#include "runtime/run/chain.h"
 #include "runtime_check.h"
 
 enum { WIDE = 5, NARROW = 3, MOST = 5000 };

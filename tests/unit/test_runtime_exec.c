@@ -1,6 +1,6 @@
 /* Instances, with kernels written by hand: binding, running, sharing, refusing. */
 /* links: base runtime */
-#include "runtime/exec.h"
+#include "runtime/run/exec.h"
 #include "runtime_check.h"
 
 enum { NODES = 3000, EDGES = 20000, WIDTH = 8 };

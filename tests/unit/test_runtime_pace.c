@@ -1,8 +1,8 @@
 /* Pace: with a clock of the test's own it finds the faster way, keeps it, sees that it changed, and spends little on
  * looking; an instance that goes both ways computes the same. */
 /* links: base runtime */
-#include "runtime/exec.h"
-#include "runtime/pace.h"
+#include "runtime/run/exec.h"
+#include "runtime/run/pace.h"
 #include "runtime_check.h"
 
 typedef struct machine { /* what a run takes, nanoseconds */

@@ -1,7 +1,7 @@
 /* The memory plan: nothing alive overlaps, and little is wasted. */
 /* links: base runtime */
-#include "runtime/exec.h"
-#include "runtime/plan.h"
+#include "runtime/run/exec.h"
+#include "runtime/run/plan.h"
 #include "runtime_check.h"
 
 enum { MANY = 400 };

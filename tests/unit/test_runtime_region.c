@@ -1,7 +1,7 @@
 /* Runs as one parallel region: the same bits as launch by launch, whatever meets whatever; waits where launches meet and
  * nowhere else; teams. */
 /* links: base runtime */
-#include "runtime/region.h"
+#include "runtime/run/region.h"
 #include "runtime_check.h"
 
 #include <time.h>

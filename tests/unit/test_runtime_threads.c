@@ -1,7 +1,7 @@
 /* The thread pool: every iteration once, for any number of threads, awake or asleep. */
 /* links: base runtime */
 #include "base/clock.h"
-#include "runtime/threads.h"
+#include "runtime/run/threads.h"
 #include "runtime_check.h"
 
 #include <signal.h>

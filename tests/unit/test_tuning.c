@@ -3,8 +3,8 @@
 /* links: driver codegen passes frontend ir runtime base */
 #include "gir_test.h"
 
-#include "codegen/cuda.h"
-#include "driver/compile.h"
+#include "codegen/cuda/cuda.h"
+#include "compile/compile.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* links: driver codegen passes frontend ir runtime base */
 /* Which programs a GPU runs in one kernel: those of little work, where modes fold launches, and why the others are not. */
-#include "driver/whole.h"
+#include "target/whole.h"
 
 #define MODE GN_MODE_REDUCE_OVERHEAD
 #include "unit/gpu_programs.h"

@@ -5,8 +5,8 @@
 #define GN_TESTS_TUNE_TEST_H
 
 #include "cache/cache.h"
-#include "driver/session_impl.h"
-#include "driver/tune_impl.h"
+#include "session/session_impl.h"
+#include "tune/tune_impl.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Between what is stored (bf16, i32, bytes, ...) and what is computed with (f32, f64, i64, bool), and CAST. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 static LLVMValueRef to_i(cg *c, LLVMValueRef v, LLVMTypeRef scalar)
 {

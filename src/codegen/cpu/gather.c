@@ -1,6 +1,6 @@
 /* Lane indices that are neither equal nor consecutive: windows and shuffles where the distances are known, gathers and
  * scatters where they are not; and the bounds checks of sanitized code. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 typedef struct window {
     int64_t low, high;        /* of the running lanes */

@@ -1,6 +1,6 @@
 /* The algebra of lane values: integers stay `base + c + off[lane]` as long as that is possible, so that what depends on
  * the induction variable alone is known at compile time and addresses are scalar. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 #include <string.h>
 

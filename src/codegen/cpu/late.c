@@ -2,12 +2,12 @@
  *
  * A vector that is stored under a mask is a whole one to the processor's buffer of stores: a load of what lies behind it, the next
  * row where rows are no whole vectors, waits until the store has reached the cache, twenty cycles, though they share no element.
- * Rows that are written over what they are made of (driver/reuse.c) would do so one after another.  Iterations of a loop
+ * Rows that are written over what they are made of (compile/reuse.c) would do so one after another.  Iterations of a loop
  * whose race is `none` or `reduce` meet in no buffer, so all may load before the first one stores.
  *
  * Declines where a buffer is loaded behind its store, where what is stored fills vectors, where not all is one straight
  * line of code, and for machines without masks, which store a part of a vector as parts that are whole. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 enum { MAX_VECTORS = 8 }; /* of a vector loop */
 

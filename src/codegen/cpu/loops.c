@@ -1,5 +1,5 @@
 /* Blocks, serial loops and IF. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 #include <stdio.h>
 

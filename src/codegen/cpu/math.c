@@ -4,7 +4,7 @@
  * for the Elementary Functions", 1980), a short polynomial, and the exponent put back by integer arithmetic; log1p's
  * correction term is fdlibm's.  Coefficients are Chebyshev fits of the functions named beside them, made for this file
  * with mpmath at 40 digits.  tests/unit/test_codegen_math.c measures the errors.  f64 goes to libm, lane by lane. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 #include <stdio.h>
 #include <string.h>

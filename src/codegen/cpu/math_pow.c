@@ -1,6 +1,6 @@
 /* pow of f32, computed in f64: log of the magnitude, times y, exp.  A series for each is enough, since f64 has 29 bits more
  * than the result: 2 atanh(s) with s = (m - 1) / (m + 1) for log m, Taylor's for e^r. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 #define CONST(x) cg_const_f(td, x)
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))

@@ -1,7 +1,7 @@
 /* RANDOM: draws of base/draw.h in 32-bit lanes.  RNGKEY: Philox of base/philox.h. */
 #include "base/draw.h"
 #include "base/philox.h"
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Lane reductions.  The order is fixed by the width of the machine alone: every lane combines its own iterations in
  * order, the lanes are combined as a binary tree (lane l with lane l + n/2), the result goes into the tile. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 #include <math.h>
 

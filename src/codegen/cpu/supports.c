@@ -1,6 +1,6 @@
 /* What can be emitted, and what depends on the lanes of a vector loop. */
 #include "codegen/backend.h"
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 static bool unit_known(int unit)
 {

@@ -1,6 +1,6 @@
 /* Tiles: padded arrays on the stack.  Where every index is a constant after writing out, LLVM's SROA takes them apart
  * into registers; nothing here has to know.  A tile declared inside a vector loop has a copy a lane, lanes innermost. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 enum { STACK_LIMIT = 256 * 1024 };
 

@@ -4,7 +4,7 @@
  *
  * Runs lie wherever shuffles are cheap: x86 permutes within 16 bytes, and moves whole 16 bytes, faster than it does
  * anything else.  They are put in order at the end. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 enum { CHEAP_BYTES = 16 };
 

@@ -1,5 +1,5 @@
 /* LLVM types, constants and small patterns. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 #include <string.h>
 

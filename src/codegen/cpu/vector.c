@@ -2,7 +2,7 @@
  * the rest below a chunk is one chunk of the next power of two under a constant mask, or without masks in the
  * instruction set, chunks of falling powers of two.  Other bounds are a loop over whole chunks, then one masked chunk, or
  * a loop over masked chunks. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 enum { MAX_CHUNKS = 32, LONG_LOOP = 16, TWICE_LIMIT = 64 };
 

@@ -1,7 +1,7 @@
 /* Code that tells ThreadSanitizer which elements of buffers it is about to touch, where it is asked to: what LLVM's own
  * pass does, which leaves vectors of more than 16 bytes, masked accesses and gathers out.  It is said where an access is
  * emitted, of all lanes that run, so what later passes merge or take out of a loop has been told of. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 static void tell(cg *c, const char *name, LLVMValueRef *args, unsigned n)
 {

@@ -5,7 +5,7 @@
  *
  * What the later ones are functions of is emitted before its place in the body.  Declines where that cannot be: it depends
  * on the first one or on another function, or reads memory that something in between may write. */
-#include "codegen/cpu/emit.h"
+#include "codegen/cpu/emit_llvm.h"
 
 struct cg_wide {
     int *place;  /* [instructions] number in the body, from 1; 0: not in it */

@@ -1,5 +1,5 @@
 /* block: loops, conditions and the order of things. */
-#include "codegen/cuda/emit.h"
+#include "codegen/cuda/emit_cuda.h"
 
 #include <stdarg.h>
 #include <stdio.h>

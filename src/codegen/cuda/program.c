@@ -1,6 +1,6 @@
 /* program: several kernels to one text, to PTX, or to an object: a cubin with what a launch needs. */
-#include "codegen/cuda.h"
-#include "codegen/cuda/emit.h"
+#include "codegen/cuda/cuda.h"
+#include "codegen/cuda/emit_cuda.h"
 #include "codegen/cuda/nvjitlink.h"
 #include "codegen/cuda/nvrtc.h"
 

@@ -1,5 +1,5 @@
 /* tile: elements of tiles, and reductions over the lanes of a group. */
-#include "codegen/cuda/emit.h"
+#include "codegen/cuda/emit_cuda.h"
 
 #include <string.h>
 

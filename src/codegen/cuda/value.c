@@ -4,7 +4,7 @@
  * compiler runs without --fmad, and FMA is fmaf.  The functions are CUDA's own, which keep the bounds of kir.def: at most
  * 2 ulp for expf, sinf, cosf, erff and tanhf, 1 for logf, log1pf and expm1f (CUDA C++ Programming Guide, "Mathematical
  * Functions"). */
-#include "codegen/cuda/emit.h"
+#include "codegen/cuda/emit_cuda.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,477 @@
+#include "cli/cmd_explain.h"
+
+#include "tune/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 116 };
+
+/* Text -------------------------------------------------------------------------------------------------------------- */
+
+const char *gn_cli_place(gn_arena *a, const gir_program *p, gir_id v)
+{
+    gir_loc at = gir_at(p, v)->loc;
+    if (!at.line || at.file >= p->files.n) return "";
+    const char *file = p->files.p[at.file], *slash = strrchr(file, '/');
+    return gn_arena_printf(a, "%s:%u", slash ? slash + 1 : file, (unsigned)at.line);
+}
+
+const char *gn_cli_amount(gn_arena *a, double x, const char *unit)
+{
+    static const char *const prefix[] = {"", "k", "M", "G", "T"};
+    int k = 0;
+    while (fabs(x) >= 999.5 && k < 4) {
+        x /= 1000;
+        k++;
+    }
+    if (x == 0) return "-";
+    return gn_arena_printf(a, x < 10 && (k || x != floor(x)) ? "%.1f %s%s" : "%.0f %s%s", x, prefix[k], unit);
+}
+
+/* Words separated by blanks, in lines of at most WIDTH columns that begin with `indent` blanks and a label. */
+void gn_cli_print_words(const char *label, const char *text)
+{
+    enum { INDENT = 16 };
+    int at = printf("     %-*s", INDENT - 5, label);
+    for (bool first = true; *text; first = false) {
+        size_t n = strcspn(text, " ");
+        if (!first && at + 1 + (int)n > WIDTH) {
+            printf("\n%*s", INDENT, "");
+            at = INDENT;
+        } else if (!first) {
+            putchar(' ');
+            at++;
+        }
+        at += printf("%.*s", (int)n, text);
+        text += n;
+        while (*text == ' ') text++;
+    }
+    putchar('\n');
+}
+
+int gn_cli_kernel_of(const gn_compiled *c, uint32_t r)
+{
+    for (uint32_t k = 0; k < c->low->launches.n; k++)
+        if (c->low->launches.p[k].kernel && c->low->launches.p[k].region == (int)r) return (int)k;
+    return -1;
+}
+
+/* Operators by the line they stand in: "gcn.gnn:9 scatter, add". */
+const char *gn_cli_members(gn_arena *a, const gir_program *p, uint32_t n, const gir_id *v)
+{
+    gn_buf b = {.arena = a};
+    const char *last = NULL;
+    gn_buf_add(&b, "");
+    for (uint32_t k = 0; k < n; k++) {
+        const char *at = gn_cli_place(a, p, v[k]);
+        if (!last || strcmp(last, at) != 0)
+            gn_buf_printf(&b, "%s%s%s", k ? "; " : "", *at ? at : "made by a pass:", " ");
+        else
+            gn_buf_add(&b, ", ");
+        gn_buf_add(&b, gir_ops[gir_at(p, v[k])->op].text);
+        last = at;
+    }
+    return b.p;
+}
+
+static void mark(const fusion *f, gir_id v, bool *seen)
+{
+    for (int k = 0; k < gir_at(f->p, v)->n_in; k++) {
+        gir_id o = gir_in(f->p, v, k);
+        if (seen[o] || f->place[o] != FU_INLINE || gir_at(f->p, o)->op == GIR_CONST) continue;
+        seen[o] = true;
+        mark(f, o, seen);
+    }
+}
+
+uint32_t gn_cli_recomputed(gn_arena *a, const fusion *f, const region *r, gir_id **out)
+{
+    bool *seen = GN_NEW_N(a, bool, f->p->nodes.n);
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < r->members.n; m++) mark(f, r->members.p[m], seen);
+    *out = GN_NEW_N(a, gir_id, f->p->nodes.n);
+    for (gir_id v = 1; v < f->p->nodes.n; v++)
+        if (seen[v]) (*out)[n++] = v;
+    return n;
+}
+
+/* The report -------------------------------------------------------------------------------------------------------- */
+
+static void print_head(const gn_cli *cli, const gn_session *s, const gn_unit_report *u)
+{
+    const char *without = gn_without_text(cli->arena, s->opt.without);
+    printf("model %s on %s, %s, mode %s%s%s, ", s->model->name, s->data->name,
+           strcmp(u->name, "step") ? "inference" : "one training step", gn_mode_name[s->opt.mode],
+           *without ? ", without " : "", without);
+}
+
+void gn_cli_explain_tuned(gn_arena *a, const gn_session *s)
+{
+    const gn_tuned *t = s->tuned[s->opt.train ? GN_UNIT_STEP : GN_UNIT_EVAL];
+    if (!t) return;
+    const char *choices = gn_pick_text(a, &t->pick);
+    gn_cli_print_words("tuned",
+                       gn_arena_printf(a, "%s%s%s (%.1f us, the default %.1f, when it was measured)",
+                                       *choices ? choices : "as rules say", t->reorder ? ", order " : "",
+                                       t->reorder ? gn_order_name[t->reorder] : "", t->best_us, t->default_us));
+}
+
+static void print_here(const gn_cli *cli, const gn_session *s, const gn_unit_report *u, const gn_ceilings *c)
+{
+    printf("%d thread%s\n", c->threads, c->threads > 1 ? "s" : "");
+    gn_cli_explain_tuned(cli->arena, s);
+    int launches, shared, waits;
+    if (gn_instance_in_region(u->unit->instance, &launches, &shared, &waits))
+        gn_cli_print_words("region",
+                           gn_arena_printf(cli->arena,
+                                           "a run is one parallel region: %d launches, %d shared, waits before %d "
+                                           "(times below are launch by launch)",
+                                           launches, shared, waits));
+    printf("this machine: %.0f Gflop/s%s; GB/s from", c->gflops,
+           c->pair_gflops > 0 ? gn_arena_printf(cli->arena, ", %.0f in pairs of bf16", c->pair_gflops) : "");
+    for (int k = 0; k < GN_LEVELS; k++)
+        printf(" %s%s %.0f%s", gn_level_name[k],
+               isfinite(c->level_bytes[k])
+                   ? gn_arena_printf(cli->arena, " (%s)", gn_cli_amount(cli->arena, c->level_bytes[k], "B"))
+                   : "",
+               c->gbytes[k], k + 1 < GN_LEVELS ? "," : "\n");
+}
+
+static void print_sizes(const gn_unit_report *u)
+{
+    const gn_artifact *a = u->code->artifact;
+    const char *sep = "sizes: ";
+    for (int k = 0; k < a->n_syms; k++) {
+        if (a->syms[k].kind == GN_SYM_ELEMENTS || a->syms[k].kind == GN_SYM_CEIL) continue;
+        printf("%s%s %lld", sep, a->syms[k].name, (long long)gn_instance_symbol(u->unit->instance, k));
+        sep = ", ";
+    }
+    printf("\n");
+}
+
+static void print_guards(gn_arena *a, const gn_session *s)
+{
+    gn_buf b = {.arena = a};
+    gn_sizes sizes = gn_session_sizes(s);
+    gn_guards_print(&s->guards, &b);
+    printf("guards: %s; found to hold in %.1f ns a call\n", b.p, gn_guards_ns(&s->guards, &sizes));
+}
+
+static void print_memory(gn_arena *a, const gn_session *s, const gn_unit_report *u)
+{
+    gn_memory m = gn_session_memory(s);
+    printf("memory: %s in all: data %s, graphs %s, states %s, prepared %s, outputs %s, temporaries %s\n"
+           "        (%s of them here)\n",
+           gn_cli_amount(a, (double)m.total, "B"), gn_cli_amount(a, (double)m.data, "B"),
+           gn_cli_amount(a, (double)m.graphs, "B"), gn_cli_amount(a, (double)m.states, "B"),
+           gn_cli_amount(a, (double)m.prepared, "B"), gn_cli_amount(a, (double)m.outputs, "B"),
+           gn_cli_amount(a, (double)m.arena, "B"),
+           gn_cli_amount(a, (double)gn_instance_arena_bytes(u->unit->instance), "B"));
+    if (m.shared)
+        printf("symmetric: the graph is its own transpose; %s of indices serve both directions\n",
+               gn_cli_amount(a, (double)m.shared, "B"));
+}
+
+static int64_t alive_bytes(const gn_instance *in, int n_slots, int launch)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < n_slots; k++)
+        if (gn_instance_alive(in, k, launch)) bytes += gn_instance_slot_room(in, k);
+    return bytes;
+}
+
+/* What a temporary holds once launch `at` has run, by name. */
+static const char *held(const low_buffer *b, int at)
+{
+    const char *name = b->name;
+    for (uint32_t k = 0; k < b->held.n; k++)
+        if (b->held.p[k].since <= (uint32_t)at) name = b->held.p[k].name;
+    return name;
+}
+
+/* The largest temporaries of the launch that has most of them alive. */
+static void print_peak(gn_arena *a, const gn_unit_report *u)
+{
+    enum { SHOWN = 12 };
+    const gn_instance *in = u->unit->instance;
+    const lowered *low = u->code->low;
+    int n = u->code->artifact->n_slots, at = 0;
+    for (int k = 1; k < u->n; k++)
+        if (alive_bytes(in, n, k) > alive_bytes(in, n, at)) at = k;
+    bool *said = GN_NEW_N(a, bool, n + 1);
+    printf("\nmost temporaries are alive in kernel %d, %s:\n", at,
+           gn_cli_amount(a, (double)alive_bytes(in, n, at), "B"));
+    for (int shown = 0; shown < SHOWN; shown++) {
+        int best = -1;
+        for (int k = 0; k < n; k++)
+            if (gn_instance_alive(in, k, at) && !said[k] &&
+                (best < 0 || gn_instance_slot_room(in, k) > gn_instance_slot_room(in, best)))
+                best = k;
+        if (best < 0) break;
+        said[best] = true;
+        const char *name = held(&low->buffers.p[best], at);
+        gir_id v = name && name[0] == 'v' ? (gir_id)atoi(name + 1) : 0;
+        bool known = v > 0 && v < u->code->gir->nodes.n;
+        printf("     %-10s %-20s %-16s %s\n", gn_cli_amount(a, (double)gn_instance_slot_room(in, best), "B"),
+               known ? gn_cli_place(a, u->code->gir, v) : "", known ? gir_ops[gir_at(u->code->gir, v)->op].text : name,
+               known ? gir_type_text(u->code->gir, gir_type_of(u->code->gir, v)) : "");
+    }
+}
+
+static void print_prepared(gn_arena *a, const gn_unit_report *u)
+{
+    if (!u->unit->prepare) return;
+    const gir_program *p = u->unit->prepare_code->gir;
+    printf(u->runs ? "\ncomputed once, in %.2f ms:\n" : "\ncomputed once:\n", u->unit->prepare_ms);
+    for (uint32_t k = 0; k < p->outputs.n; k++) {
+        gir_id v = p->outputs.p[k].value;
+        int64_t elems = 0;
+        gn_instance_output(u->unit->prepare, p->outputs.p[k].name, &elems);
+        double bytes = (double)elems * (double)gn_elem_size((gn_elem)gir_type_of(p, v)->elem);
+        printf("     %-10s %-20s %-16s %s\n", p->outputs.p[k].name, gn_cli_place(a, p, v),
+               gir_type_text(p, gir_type_of(p, v)), gn_cli_amount(a, bytes, "B"));
+    }
+}
+
+bool gn_cli_note_of(const gn_unit_report *u, const gn_pass_note *n)
+{
+    size_t len = strlen(u->name);
+    return !strncmp(n->program, u->name, len) && (!n->program[len] || !strcmp(n->program + len, "_prepare"));
+}
+
+static void print_passes(gn_arena *a, const gn_session *s, const gn_unit_report *u)
+{
+    printf("\npasses that changed something, values before and after:\n");
+    for (uint32_t k = 0; k < s->build.notes.n; k++) {
+        const gn_pass_note *n = &s->build.notes.p[k];
+        if (!gn_cli_note_of(u, n)) continue;
+        gn_buf b = {.arena = a};
+        gn_buf_printf(&b, "%s%d to %d:", strcmp(n->program, u->name) ? "(once) " : "", n->before, n->after);
+        for (int op = 1; op < GIR_OP_COUNT; op++)
+            if (n->change[op]) gn_buf_printf(&b, " %+d*%s", n->change[op], gir_ops[op].text);
+        gn_cli_print_words(n->pass, b.p);
+    }
+}
+
+const char *gn_cli_kernel_name(const gn_unit_report *u, int k)
+{
+    const char *name = u->kernels[k].name, *program = u->code->gir->name;
+    size_t n = strlen(program);
+    return u->kernels[k].region >= 0 && !strncmp(name, program, n) ? name + n + 1 : name;
+}
+
+const char *gn_cli_kernel_place(gn_arena *a, const gn_unit_report *u, int k)
+{
+    int r = u->kernels[k].region;
+    return r < 0 ? "" : gn_cli_place(a, u->code->gir, u->code->f->regions.p[r].members.p[0]);
+}
+
+static void print_table(gn_arena *a, const gn_unit_report *u)
+{
+    printf("\n %3s %-13s %-17s %9s %9s %6s  %-9s %9s %9s %9s %9s\n", "", "kernel", "begins at", "us", "bound", "ratio",
+           "bound by", "moved", "gathered", "flops", "functions");
+    for (int k = 0; k < u->n; k++) {
+        const gn_kernel_report *r = &u->kernels[k];
+        printf(" %3d %-13.13s %-17.17s %9.2f %9.2f ", k, gn_cli_kernel_name(u, k), gn_cli_kernel_place(a, u, k), r->us,
+               r->bound_us);
+        double ratio = r->us / r->bound_us;
+        r->bound_us > 0 ? printf("%6.*f", ratio < 99 ? 2 : 0, fmin(ratio, 999999)) : printf("%6s", "-");
+        printf("  %-9s %9s %9s %9s %9s\n", gn_bound_text[r->by], gn_cli_amount(a, r->cost.moved, "B"),
+               gn_cli_amount(a, r->cost.gathered, "B"), gn_cli_amount(a, r->cost.flops, ""),
+               gn_cli_amount(a, r->cost.functions + r->cost.draws, ""));
+    }
+    printf(" %3s %-31s %9.2f %9.2f %6.2f  least of %lld runs\n", "", "all", u->us, u->bound_us, u->us / u->bound_us,
+           (long long)u->runs);
+}
+
+static void print_stored(gn_arena *a, const gn_unit_report *u, uint32_t r)
+{
+    const fusion *f = u->code->f;
+    const region *g = &f->regions.p[r];
+    for (uint32_t m = 0; m < g->members.n; m++) {
+        gir_id v = g->members.p[m];
+        if (!f->stored[v]) continue;
+        gn_buf b = {.arena = a};
+        gn_buf_printf(&b, "%s %s %s", gir_ops[gir_at(f->p, v)->op].text, gn_cli_place(a, f->p, v),
+                      gir_type_text(f->p, gir_type_of(f->p, v)));
+        const char *sep = ", read by ";
+        for (uint32_t k = 0; k < f->readers.n; k++) {
+            if (f->readers.p[k].value != v) continue;
+            gn_buf_printf(&b, "%s%d", sep, gn_cli_kernel_of(u->code, f->readers.p[k].region));
+            sep = ", ";
+        }
+        for (uint32_t k = 0; k < f->p->outputs.n; k++)
+            if (f->p->outputs.p[k].value == v)
+                gn_buf_printf(&b, ", %s %s", f->p->outputs.p[k].kind == GIR_UPDATE ? "new" : "output",
+                              f->p->outputs.p[k].name);
+        gn_cli_print_words("stores", b.p);
+    }
+}
+
+static void print_refusals(gn_arena *a, const gn_unit_report *u, uint32_t r)
+{
+    const fusion *f = u->code->f;
+    for (uint32_t k = 0; k < f->refusals.n; k++) {
+        const fu_refusal *x = &f->refusals.p[k];
+        if (f->region_of[x->value] != (int32_t)r) continue;
+        gn_cli_print_words("apart",
+                           gn_arena_printf(a, "from %d: %s %s %s (%s %s)", gn_cli_kernel_of(u->code, x->region),
+                                           gir_ops[gir_at(f->p, x->value)->op].text, gn_cli_place(a, f->p, x->value),
+                                           fu_reason_text[x->reason], gir_ops[gir_at(f->p, x->because)->op].text,
+                                           gn_cli_place(a, f->p, x->because)));
+    }
+}
+
+static void print_chain(gn_arena *a, const gn_unit_report *u, int k)
+{
+    int head;
+    int64_t rows = gn_instance_chain(u->unit->instance, k, &head);
+    if (!rows) return;
+    int last = head + u->code->artifact->launches[head].chain - 1;
+    gn_cli_print_words("in blocks",
+                       gn_arena_printf(a, "of %lld rows, kernels %d to %d in turn", (long long)rows, head, last));
+}
+
+static void print_gathers(gn_arena *a, const gn_kernel_report *r, const gn_cli_gpu *gpu)
+{
+    const char *what = gn_arena_printf(a, "%s out of %s", gn_cli_amount(a, r->cost.gathered, "B"),
+                                       gn_cli_amount(a, r->cost.table, "B"));
+    if (r->cost.gathered <= 0) return;
+    if (!gpu) what = gn_arena_printf(a, "%s, at %.0f us; the rest moves in %.0f us", what, r->gather_us, r->memory_us);
+    gn_cli_print_words("gathers", what);
+}
+
+/* Of a region whose first kernel it is. */
+static void print_region(gn_arena *a, const gn_unit_report *u, const gn_kernel_report *r)
+{
+    const fusion *f = u->code->f;
+    const region *g = &f->regions.p[r->region];
+    gn_cli_print_words("computes", gn_cli_members(a, f->p, g->members.n, g->members.p));
+    gir_id *inl;
+    uint32_t n = gn_cli_recomputed(a, f, g, &inl);
+    if (n) gn_cli_print_words("in passing", gn_cli_members(a, f->p, n, inl));
+    print_stored(a, u, (uint32_t)r->region);
+    print_refusals(a, u, (uint32_t)r->region);
+}
+
+static void print_kernel(gn_arena *a, const gn_unit_report *u, int k, const gn_cli_gpu *gpu)
+{
+    static const char *const kind[] = {"rows of ", "elements: ", "product, rows of ", "contraction over ", "carry to "};
+    const gn_kernel_report *r = &u->kernels[k];
+    if (r->region < 0) return;
+    const fusion *f = u->code->f;
+    const region *g = &f->regions.p[r->region];
+    int first = gn_cli_kernel_of(u->code, (uint32_t)r->region);
+    if (first != k) { /* finishes sums that the region's kernel began */
+        printf("\n %3d %s\n", k, r->name);
+        gn_cli_print_words("finishes", gn_arena_printf(a, "sums of %d", first));
+        if (gpu) gn_cli_explain_gpu_kernel(a, u, gpu, k);
+        return;
+    }
+    printf("\n %3d %s: %s", k, r->name, kind[g->kind]);
+    g->kind == RG_FLAT ? printf("%lld", (long long)g->n)
+                       : printf("%s", g->space ? f->p->spaces.p[g->space].name : "none");
+    if (g->graph)
+        printf(", each row's edges as %s (%s)", g->end == GIR_DST ? "destination" : "source",
+               f->p->spaces.p[gir_type_of(f->p, g->graph)->edge].name);
+    printf("\n");
+    print_region(a, u, r);
+    print_chain(a, u, k);
+    print_gathers(a, r, gpu);
+    if (r->cost.sampled < 1)
+        gn_cli_print_words("counted", gn_arena_printf(a, "over %.2g%% of its rows", 100 * r->cost.sampled));
+    if (r->cost.guessed) gn_cli_print_words("counted", "as if every condition on floats held");
+    if (gpu) gn_cli_explain_gpu_kernel(a, u, gpu, k);
+    const low_launch *l = &u->code->low->launches.p[k];
+    if (l->rounded) gn_cli_print_words("precision", l->rounded);
+    if (l->why_exact) gn_cli_print_words("precision", gn_arena_printf(a, "float32: %s", l->why_exact));
+}
+
+static void print_text(const gn_cli *cli, const gn_session *s, const gn_unit_report *u, const gn_ceilings *c,
+                       const gn_cli_gpu *gpu)
+{
+    print_head(cli, s, u);
+    if (gpu)
+        gn_cli_explain_gpu_head(cli->arena, s, u, gpu);
+    else
+        print_here(cli, s, u, c);
+    print_sizes(u);
+    print_guards(cli->arena, s);
+    print_memory(cli->arena, s, u);
+    print_peak(cli->arena, u);
+    print_prepared(cli->arena, u);
+    print_passes(cli->arena, s, u);
+    if (gpu)
+        gn_cli_explain_gpu_table(cli->arena, u, gpu);
+    else
+        print_table(cli->arena, u);
+    for (int k = 0; k < u->n; k++) print_kernel(cli->arena, u, k, gpu);
+}
+
+static gn_status *report(gn_cli *cli, gn_session *s, gn_cli_gpu *gpu)
+{
+    gn_ceilings c;
+    gn_unit_report u;
+    bool step = s->opt.train;
+    const gn_unit *unit = step ? &s->build.step : &s->build.eval;
+    if (gpu)
+        GN_TRY(gn_cli_explain_facts(cli, s, unit->code, gpu));
+    else
+        GN_TRY(gn_ceilings_measure(cli->arena, s->pool, &c));
+    GN_TRY(gn_explain_unit(cli->arena, step ? "step" : "eval", unit, gpu ? NULL : &c, gpu && !gpu->name ? 0 : 300, &u));
+    if (cli->opt.json)
+        gn_cli_explain_json(cli, s, gpu ? NULL : &c, gpu, &u);
+    else
+        print_text(cli, s, &u, &c, gpu);
+    return NULL;
+}
+
+static gn_status *explain(gn_cli *cli)
+{
+    gn_session_options o;
+    gn_cli_gpu gpu;
+    gn_limits limits = gn_cuda_limits();
+    bool on_gpu;
+    GN_TRY(gn_cli_session_options(cli, &o));
+    o.keep_static = true;
+    GN_TRY(gn_cli_explain_where(cli, &gpu, &on_gpu));
+    o.target = cli->target;
+    if (on_gpu && !o.target) {
+        o.limits = &limits;
+        o.no_code = true;
+    }
+    gn_session *s;
+    GN_TRY(gn_cli_session_new(cli, &o, &s));
+    gn_status *status = o.no_code ? gn_session_bind_blank(s) : NULL;
+    gn_cli_describe(cli, s);
+    if (!status) status = report(cli, s, on_gpu ? &gpu : NULL);
+    gn_session_free(s);
+    return status;
+}
+
+const gn_command gn_command_explain = {
+    .name = "explain",
+    .usage = "explain MODEL.gnn [options]",
+    .summary = "say what became of a model, kernel by kernel",
+    .about =
+        "Compiles a model, runs it, and says of every kernel what was fused into it and why no more, what it\n"
+        "stores and for whom, the bytes it moves and the operations it does (counted over its loops), the least\n"
+        "time this machine needs for that (measured ceilings: a roofline), and the time that it took.\n"
+        "Also: what passes changed, what is computed once, sizes and memory.\n"
+        "`moved` counts every byte once, `gathered` those read through an index, as often as they are read; the\n"
+        "bound takes gathers to be spread evenly over what they read from.  A function (an exponential, a\n"
+        "division) counts as 8 operations, a random number as 20: less than they take.\n"
+        "With --device cuda the same of the kernels for a GPU, and how each is launched, the registers and shared\n"
+        "memory it takes and what it spills, which needs NVRTC; times where there is a GPU, and\n"
+        "the bytes a second of each kernel beside those of copies there, instead of bounds.\n",
+    .examples = "  gnnc explain samples/gcn.gnn --data cora --threads 1\n"
+                "  gnnc explain samples/gat.gnn --data cora --what eval\n"
+                "  gnnc explain samples/gcn.gnn --without fuse          what fusion is worth\n"
+                "  gnnc explain samples/gcn.gnn --json\n"
+                "  gnnc explain samples/gat.gnn --device cuda --arch sm_90   for a GPU; this machine needs none\n",
+    .min_args = 1,
+    .max_args = 1,
+    .run = explain,
+};

@@ -1,0 +1,202 @@
+/* Binding, part one: graphs by name, graphs derived from them, and the sizes that symbols stand for. */
+#include "runtime/run/instance.h"
+#include "runtime/memory.h"
+
+#include <string.h>
+
+static gn_status *find_graph(const gn_instance *in, int number, int n, const gn_graph_binding *graphs, gn_graph **out)
+{
+    const gn_graph_slot *slot = &in->artifact->graphs[number];
+    const char *name = slot->pattern_of ? slot->pattern_of : slot->name;
+    for (int k = 0; k < n; k++)
+        if (strcmp(graphs[k].name, name) == 0 && graphs[k].graph) {
+            *out = graphs[k].graph;
+            return NULL;
+        }
+    GN_FAIL(GN_ERR_DATA, "%s: %s '%s'", in->artifact->name,
+            slot->pattern_of ? "no sparse matrix is bound for input" : "nothing is bound for graph", name);
+}
+
+/* Is `d` the graph that `like` tells of? */
+static bool same_origin(const gn_derived *d, const gn_derived *like)
+{
+    return d && d->how == like->how && d->mask == like->mask && d->parent[0] == like->parent[0] &&
+           d->parent[1] == like->parent[1] && d->parent[2] == like->parent[2];
+}
+
+static gn_derived *find_shared(const gn_instance *in, const gn_derived *like, const gn_binding *mask, gn_elem index)
+{
+    for (int k = 0; in && k < in->artifact->n_graphs; k++) {
+        gn_derived *d = in->derived[k];
+        if (!same_origin(d, like)) continue;
+        if (!mask || (d->graph->n_src == mask->rows && d->graph->index == index)) return d;
+    }
+    return NULL;
+}
+
+static void release(gn_derived *d)
+{
+    if (!d || atomic_fetch_sub(&d->users, 1) != 1) return;
+    gn_graph_free(d->graph);
+    gn_block_free(d);
+}
+
+static gn_status *find_mask(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
+                            const gn_binding **out)
+{
+    GN_TRY(gn_bind_find(in, name, n, tensors, out));
+    const gn_binding *b = *out;
+    if (b->elem != GN_BOOL || b->row_elems != 1 || (!b->data && b->rows))
+        GN_FAIL(GN_ERR_DATA, "%s: '%s' is no mask: one bool a row is needed", in->artifact->name, name);
+    return NULL;
+}
+
+/* What the indices of a pick must be: compiled code reads those of all graphs alike. */
+static gn_elem index_of(const gn_artifact *a)
+{
+    for (int k = 0; k < a->n_slots; k++)
+        if (a->slots[k].kind == GN_SLOT_GRAPH && a->slots[k].elem == GN_I64 && a->slots[k].array < GN_GRAPH_CELL)
+            return GN_I64;
+    return GN_I32;
+}
+
+static gn_status *make_derived(gn_derived *d, const gn_binding *mask, gn_elem index)
+{
+    switch (d->how) {
+    case GN_SUBSET: return gn_graph_subset(mask->rows, mask->data, index, &d->graph);
+    case GN_GROW: return gn_graph_grow(d->parent[0], d->parent[1], &d->graph);
+    case GN_RESTRICT: return gn_graph_restrict(d->parent[0], d->parent[1], d->parent[2], &d->graph);
+    default: return gn_graph_derived(d->parent[0], d->how, &d->graph);
+    }
+}
+
+static gn_status *derive(gn_instance *in, int number, int n, const gn_binding *tensors, const gn_instance *like)
+{
+    const gn_graph_slot *slot = &in->artifact->graphs[number];
+    const gn_binding *mask = NULL;
+    gn_derived want = {.how = slot->how};
+    if (slot->how == GN_SUBSET)
+        GN_TRY(find_mask(in, slot->mask_of, n, tensors, &mask));
+    else
+        want.parent[0] = in->graph[slot->parent];
+    for (int k = 0; slot->how >= GN_GROW && k < (slot->how == GN_GROW ? 1 : 2); k++)
+        if (slot->with[k] >= 0) want.parent[k + 1] = in->graph[slot->with[k]];
+    want.mask = mask ? mask->data : NULL;
+    gn_elem index = index_of(in->artifact);
+    gn_derived *d = find_shared(in, &want, mask, index);
+    if (!d) d = find_shared(like, &want, mask, index);
+    if (d) {
+        atomic_fetch_add(&d->users, 1);
+    } else {
+        void *block;
+        GN_TRY(gn_block_zeroed(1, sizeof *d, "derived graph", &block));
+        d = block;
+        *d = want;
+        atomic_init(&d->users, 1);
+        gn_status *s = make_derived(d, mask, index);
+        if (s) {
+            gn_block_free(d);
+            return s;
+        }
+    }
+    in->derived[number] = d;
+    in->graph[number] = d->graph;
+    return NULL;
+}
+
+static int64_t size_of(const gn_graph *g, gn_sym_kind kind)
+{
+    return kind == GN_SYM_N_SRC ? g->n_src : kind == GN_SYM_N_DST ? g->n_dst : g->n_edge;
+}
+
+static gn_status *check_sizes(const gn_instance *in)
+{
+    static const char *const what[] = {"sources", "destinations", "edges"};
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_checks; k++) {
+        const gn_size_check *c = &a->checks[k];
+        const gn_graph_slot *slot = &a->graphs[c->graph];
+        int64_t want = 0, have = size_of(in->graph[c->graph], c->end);
+        if (gn_term_value(c->want, in->sym, &want) && want == have) continue;
+        const char *name = slot->pattern_of ? slot->pattern_of : slot->name ? slot->name : "(derived)";
+        GN_FAIL(GN_ERR_DATA, "%s: graph '%s' has %lld %s, expected %lld", a->name, name, (long long)have, what[c->end],
+                (long long)want);
+    }
+    return NULL;
+}
+
+/* Symbols in order: a quotient comes after what it divides. */
+static gn_status *find_symbols(gn_instance *in, int n, const gn_binding *tensors)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_syms; k++) {
+        const gn_sym *s = &a->syms[k];
+        if (s->kind == GN_SYM_CONST || s->kind == GN_SYM_ELEMENTS) {
+            in->sym[k] = s->value;
+        } else if (s->kind == GN_SYM_CEIL) {
+            in->sym[k] = in->sym[s->of] / s->value + (in->sym[s->of] % s->value != 0);
+        } else if (s->kind == GN_SYM_ROWS) {
+            const gn_binding *b;
+            GN_TRY(gn_bind_find(in, a->slots[s->of].name, n, tensors, &b));
+            in->sym[k] = b->rows;
+        } else if (s->kind == GN_SYM_PARTS) {
+            in->sym[k] = gn_graph_part_groups(in->graph[s->graph], s->array, s->value);
+        } else {
+            in->sym[k] = size_of(in->graph[s->graph], s->kind);
+        }
+    }
+    return NULL;
+}
+
+gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, int n_tensors,
+                          const gn_binding *tensors, const gn_instance *like)
+{
+    const gn_artifact *a = in->artifact;
+    for (int k = 0; k < a->n_graphs; k++) {
+        bool bound = a->graphs[k].name || a->graphs[k].pattern_of;
+        GN_TRY(bound ? find_graph(in, k, n, graphs, &in->graph[k]) : derive(in, k, n_tensors, tensors, like));
+        unsigned arrays = a->graphs[k].arrays;
+        for (int s = 0; s < a->n_syms; s++)
+            if (a->syms[s].kind == GN_SYM_PARTS && a->syms[s].graph == k) arrays |= 1u << a->syms[s].array;
+        for (int s = 0; s < a->n_slots; s++)
+            if (gn_slot_reads_graph(&a->slots[s], k)) arrays |= 1u << a->slots[s].array;
+        for (int l = 0; l < a->n_launches; l++)
+            if (a->launches[l].parallel && a->launches[l].balance_graph == k)
+                arrays |= 1u << a->launches[l].balance_array;
+        gn_status *s = gn_graph_require(in->graph[k], arrays);
+        if (s) return gn_status_annotate(s, "%s: graph %d", a->name, k);
+    }
+    GN_TRY(find_symbols(in, n_tensors, tensors));
+    return check_sizes(in);
+}
+
+/* Arrays of graph number k that launches read, and those that tell which edge a row of a result is of. */
+static unsigned arrays_read(const gn_artifact *a, int k)
+{
+    unsigned arrays = 0;
+    for (int s = 0; s < a->n_slots; s++) {
+        const gn_slot *slot = &a->slots[s];
+        if (gn_slot_reads_graph(slot, k)) arrays |= 1u << slot->array;
+        if (slot->kind == GN_SLOT_OUTPUT && slot->edge_graph == k)
+            arrays |= 1u << GN_GRAPH_ROW_PTR | 1u << GN_GRAPH_COL | 1u << GN_GRAPH_POS;
+    }
+    return arrays;
+}
+
+void gn_instances_trim_graphs(int n, gn_instance *const *in)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; in[i] && k < in[i]->artifact->n_graphs; k++) {
+            gn_graph *g = in[i]->graph[k];
+            unsigned arrays = 0;
+            for (int j = 0; j < n; j++)
+                for (int m = 0; in[j] && m < in[j]->artifact->n_graphs; m++)
+                    if (in[j]->graph[m] == g) arrays |= arrays_read(in[j]->artifact, m);
+            gn_graph_trim(g, arrays);
+        }
+}
+
+void gn_bind_release_graphs(gn_instance *in)
+{
+    for (int k = 0; k < in->artifact->n_graphs; k++) release(in->derived[k]);
+}

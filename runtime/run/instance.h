@@ -1,0 +1,76 @@
+/* Inside of an instance, shared by the files that bind, run and time it. */
+#ifndef GN_RUNTIME_RUN_INSTANCE_H
+#define GN_RUNTIME_RUN_INSTANCE_H
+
+#include "runtime/run/exec.h"
+#include "runtime/run/pace.h"
+#include "runtime/run/plan.h"
+
+#include <stdatomic.h>
+
+/* A derived graph, by what it comes from; counted by the instances that hold it. */
+typedef struct gn_derived {
+    atomic_int users;
+    const gn_graph *parent[3]; /* as slots have them: parent, with[] */
+    const void *mask;          /* SUBSET */
+    gn_graph_derive how;
+    gn_graph *graph;
+} gn_derived;
+
+/* A launch with every address resolved. */
+typedef struct gn_ready {
+    gn_kernel_fn fn;
+    void **buf;
+    const int64_t *sym;
+    int64_t trip;           /* iterations; 0: nothing to do */
+    int64_t grain;          /* >= trip: a plain call */
+    int64_t n_ranges;       /* > 1: ranges balanced by edges */
+    const int64_t *bound;   /* [n_ranges + 1] */
+    struct gn_chain *chain; /* which is called in its stead; NULL: none begins here */
+} gn_ready;
+
+/* Is it worth more than one thread? */
+static inline bool gn_is_shared(const gn_ready *r) { return r->n_ranges > 1 || (!r->n_ranges && r->trip > r->grain); }
+
+/* Memory of temporaries, counted by the instances that use it. */
+typedef struct gn_scratch {
+    atomic_int users;
+    void *p;
+} gn_scratch;
+
+struct gn_instance {
+    const gn_artifact *artifact;
+    gn_pool *pool;
+    gn_plan plan;
+    gn_ready *ready;      /* [n_launches] */
+    void **addr;          /* [n_slots] */
+    void **owned;         /* [n_slots] outputs that nothing is bound to */
+    gn_graph **graph;     /* [n_graphs] */
+    gn_derived **derived; /* [n_graphs] NULL for bound ones */
+    int64_t *sym;         /* [n_syms] */
+    gn_scratch *scratch;  /* holds the arena; NULL: the instance does itself */
+    void *arena;
+    void *tables;             /* one block: all arrays above */
+    void *operands;           /* one block: buf, sym and bound of all launches */
+    struct gn_region *region; /* NULL: launch by launch */
+    struct gn_chain *chains;  /* all of them; NULL: none */
+    gn_pace pace;
+    void *remote;     /* attached to the artifact's device; NULL: runs here */
+    gn_status *error; /* of the device, since gn_instance_check; NULL: none */
+    int64_t *ns;      /* [n_launches] profile; in tables */
+    int64_t runs;
+    bool profiling;
+};
+
+/* bind.c.  Each fills a part of an instance whose tables exist. */
+GN_NODISCARD gn_status *gn_bind_graphs(gn_instance *in, int n, const gn_graph_binding *graphs, int n_tensors,
+                                       const gn_binding *tensors, const gn_instance *like);
+GN_NODISCARD gn_status *gn_bind_tensors(gn_instance *in, int n, const gn_binding *tensors);
+GN_NODISCARD gn_status *gn_bind_launches(gn_instance *in);
+/* What is bound under the name; GN_ERR_DATA: nothing is, and what it may have been meant for. */
+GN_NODISCARD gn_status *gn_bind_find(const gn_instance *in, const char *name, int n, const gn_binding *tensors,
+                                     const gn_binding **out);
+GN_NODISCARD gn_status *gn_bind_check_data(const gn_instance *in, int slot, const void *data);
+void gn_bind_release_graphs(gn_instance *in);
+
+#endif

@@ -1,0 +1,74 @@
+/* step: the training step of a model, as one program. */
+#include "session/session_impl.h"
+#include "passes/passes.h"
+#include "passes/simplify.h"
+#include "passes/train.h"
+
+#include <string.h>
+
+gir_program *gn_loss_alone(gn_arena *a, const gir_program *loss)
+{
+    gir_program *p = gir_clone(a, loss);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < p->outputs.n; k++)
+        if (p->outputs.p[k].kind == GIR_UPDATE || strcmp(p->outputs.p[k].name, "loss") == 0)
+            p->outputs.p[n++] = p->outputs.p[k];
+    p->outputs.n = n;
+    return p;
+}
+
+/* The loss as far as it is the same for all rows and for picked ones. */
+static gn_status *loss_to_train(gn_arena *a, const gn_model *m, const gn_pass_options *opt, gir_program **out)
+{
+    gir_program *loss = gn_loss_alone(a, m->loss); /* gradients follow the order that the forward pass has */
+    *out = loss;
+    if (opt->eager) return NULL;
+    GN_TRY(gn_pass_cse(a, loss, &loss)); /* not simplify, which drops `detach` */
+    GN_TRY(gn_pass_dce(a, loss, &loss));
+    if (gn_pass_is_on(&opt->without, "edge_products")) GN_TRY(gn_run_edge_products(a, loss, opt, &loss));
+    if (gn_pass_is_on(&opt->without, "reassociate")) GN_TRY(gn_run_reassociate(a, loss, opt, &loss));
+    if (gn_pass_is_on(&opt->without, "aggregate_first")) GN_TRY(gn_run_aggregate_first(a, loss, opt, &loss));
+    *out = loss;
+    return NULL;
+}
+
+static bool picks_rows(const gn_pass_options *opt)
+{
+    return !opt->eager && gn_pass_is_on(&opt->without, "restrict_rows");
+}
+
+gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels, const char **mask)
+{
+    gir_program *loss;
+    *levels = 0;
+    *mask = NULL;
+    if (!m->loss || !picks_rows(opt)) return NULL;
+    GN_TRY(loss_to_train(a, m, opt, &loss));
+    GN_TRY(gn_run_sparsify(a, loss, opt, &loss));
+    *levels = gn_count_row_levels(a, loss, mask);
+    return NULL;
+}
+
+gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass_options *opt, gir_program **out)
+{
+    if (!m->loss)
+        GN_FAIL(GN_ERR_MODEL,
+                "model %s has no loss to train with: write a train block; without one it can be run (`gnnc run`, `-o "
+                "FILE.o "
+                "--inference`, `explain` and `tune` with `--what eval`)",
+                m->name);
+    gn_train_param *p = GN_NEW_N(a, gn_train_param, m->n_params + 1);
+    gir_program *loss;
+    int n = 0;
+    for (int k = 0; k < m->n_params; k++)
+        if (m->params[k].trainable) p[n++] = (gn_train_param){m->params[k].name, m->params[k].weight_decay};
+    GN_TRY(loss_to_train(a, m, opt, &loss));
+    if (opt->levels > 0 && picks_rows(opt)) {
+        GN_TRY(gn_run_sparsify(a, loss, opt, &loss)); /* sparse features are restricted as relations */
+        GN_TRY(gn_run_restrict_rows(a, loss, opt, &loss));
+        if (gn_pass_is_on(&opt->without, "aggregate_picked")) GN_TRY(gn_run_aggregate_picked(a, loss, opt, &loss));
+        if (gn_pass_is_on(&opt->without, "aggregate_heads")) GN_TRY(gn_run_aggregate_heads(a, loss, opt, &loss));
+        GN_TRY(gn_pass_dce(a, loss, &loss));
+    }
+    return gn_pass_train(a, loss, n, p, &m->train, out);
+}

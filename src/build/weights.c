@@ -1,0 +1,236 @@
+/* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch Geometric. */
+#include "session/session_impl.h"
+
+#include "base/map.h"
+#include "session/checkpoint.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A parameter [d0, rest] lies in files as [rest, d0] where it says so; otherwise as it is. */
+static void copy_layout(const gn_param *p, bool to_file, const float *from, float *to)
+{
+    int64_t n = gir_row_elems(&p->type), d0 = p->transposed ? p->type.dim[0] : 1, rest = n / (d0 ? d0 : 1);
+    for (int64_t i = 0; i < d0; i++)
+        for (int64_t j = 0; j < rest; j++) {
+            int64_t here = i * rest + j, there = p->transposed ? j * d0 + i : here;
+            if (to_file)
+                to[there] = from[here];
+            else
+                to[here] = from[there];
+        }
+}
+
+/* The name in files, behind a prefix; in the buffer where there is one. */
+static const char *file_name(const gn_param *p, const char *prefix, char *buffer, size_t size)
+{
+    if (!*prefix) return p->file_name;
+    snprintf(buffer, size, "%s%s", prefix, p->file_name);
+    return buffer;
+}
+
+enum { MAX_NAME = 1024 };
+
+gn_status *gn_weights_put(const gn_model *m, const gn_state *s, const char *prefix, gn_tensor_file *f)
+{
+    char buffer[MAX_NAME];
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        void *data;
+        GN_TRY(gn_tensor_file_add(f, file_name(p, prefix, buffer, sizeof buffer), GN_F32, p->file_rank, p->file_dim,
+                                  &data));
+        copy_layout(p, true, gn_state_find(s, p->name)->data, data);
+    }
+    return NULL;
+}
+
+gn_status *gn_weights_check(const gn_model *m, const gn_state *s)
+{
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        const float *x = gn_state_find(s, p->name)->data;
+        for (int64_t i = 0, n = gir_row_elems(&p->type); i < n; i++)
+            if (isnan(x[i]) || (p->trainable && isinf(x[i])))
+                GN_FAIL(GN_ERR_MODEL,
+                        "weights are not finite after training: '%s' has %s; try a smaller learning rate or gradient "
+                        "clipping",
+                        p->file_name, isnan(x[i]) ? "a NaN" : "an infinity");
+    }
+    return NULL;
+}
+
+gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path)
+{
+    gn_tensor_file *f;
+    GN_TRY(gn_tensor_file_new(&f));
+    gn_status *status = gn_weights_put(m, s, "", f);
+    if (!status) status = gn_safetensors_write(path, f);
+    gn_tensor_file_free(f);
+    return status;
+}
+
+static void shape_text(char *out, size_t size, int rank, const int64_t *dim)
+{
+    size_t n = (size_t)snprintf(out, size, "[");
+    for (int k = 0; k < rank && n < size; k++)
+        n += (size_t)snprintf(out + n, size - n, "%s%lld", k ? ", " : "", (long long)dim[k]);
+    if (n < size) snprintf(out + n, size - n, "]");
+}
+
+static gn_status *missing(const char *path, const gn_tensor_file *f, const char *name)
+{
+    const char **names = calloc((size_t)f->n + 1, sizeof *names);
+    for (int k = 0; names && k < f->n; k++) names[k] = f->tensors[k].name;
+    const char *near = names ? gn_nearest(name, names, (size_t)f->n) : NULL;
+    free(names);
+    if (near) GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s'; did you mean '%s'?", path, name, near);
+    enum { SHOWN = 3 };
+    char have[256] = "";
+    size_t n = 0;
+    for (int k = 0; k < f->n && k < SHOWN && n < sizeof have; k++)
+        n += (size_t)snprintf(have + n, sizeof have - n, "%s'%.64s'", k ? ", " : ": ", f->tensors[k].name);
+    GN_FAIL(GN_ERR_DATA, "%s: there is no tensor '%s' (it has %d tensor%s%s%s)", path, name, f->n, f->n == 1 ? "" : "s",
+            have, f->n > SHOWN ? ", ..." : "");
+}
+
+/* torch counts the batches that a norm has seen, which nothing here needs. */
+static bool is_counter(const char *name)
+{
+    static const char end[] = "num_batches_tracked";
+    size_t n = strlen(name), m = sizeof end - 1;
+    return n >= m && !strcmp(name + n - m, end);
+}
+
+static bool is_read(const gn_model *m, const char *name)
+{
+    for (int k = 0; k < m->n_params; k++)
+        if (!strcmp(m->params[k].file_name, name)) return true;
+    return is_counter(name);
+}
+
+void gn_weights_unread(const gn_model *m, const gn_tensor_file *f, char text[GN_UNREAD])
+{
+    enum { SHOWN = 3 };
+    size_t n = 0;
+    int unread = 0;
+    *text = 0;
+    bool state = gn_tensor_file_meta(f, GN_STATE_KEY); /* beside the weights there is what training keeps */
+    for (int k = 0; k < f->n; k++) {
+        if (state || is_read(m, f->tensors[k].name)) continue;
+        if (unread++ < SHOWN)
+            n += (size_t)snprintf(text + n, GN_UNREAD - n, "%s%.64s", unread > 1 ? ", " : "", f->tensors[k].name);
+    }
+    if (unread > SHOWN) snprintf(text + n, GN_UNREAD - n, " and %d more", unread - SHOWN);
+}
+
+static gn_status *check_one(const char *path, const gn_tensor_file *f, const gn_param *p, const char *name)
+{
+    const gn_named_tensor *t = gn_tensor_file_find(f, name);
+    if (!t) return missing(path, f, name);
+    bool fits = t->rank == p->file_rank && t->elem == GN_F32;
+    for (int d = 0; fits && d < t->rank; d++) fits = t->dim[d] == p->file_dim[d];
+    if (!fits) {
+        char want[160], have[160];
+        shape_text(want, sizeof want, p->file_rank, p->file_dim);
+        shape_text(have, sizeof have, t->rank, t->dim);
+        GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %s %s, expected f32 %s", path, name, gn_elem_name(t->elem), have,
+                want);
+    }
+    return NULL;
+}
+
+gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char *path, const char *prefix)
+{
+    char buffer[MAX_NAME];
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        GN_TRY(check_one(path, f, p, file_name(p, prefix, buffer, sizeof buffer)));
+    }
+    return NULL;
+}
+
+gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path, const char *prefix,
+                           gn_state *s)
+{
+    char buffer[MAX_NAME];
+    GN_TRY(gn_weights_fit(m, f, path, prefix));
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        const char *name = file_name(p, prefix, buffer, sizeof buffer);
+        copy_layout(p, false, gn_tensor_file_find(f, name)->data, gn_state_find(s, p->name)->data);
+    }
+    return NULL;
+}
+
+gn_status *gn_session_save(const gn_session *s, const char *path)
+{
+    GN_TRY(gn_session_pull(s));
+    return gn_weights_save(s->model, &s->state, path);
+}
+
+gn_status *gn_session_load(gn_session *s)
+{
+    if (!s->opt.weights) return NULL;
+    GN_TRY(gn_weights_take(s->model, s->weights, s->opt.weights, "", &s->state));
+    return gn_session_push(s);
+}
+
+/* States ------------------------------------------------------------------------------------------------------------ */
+
+static gn_status *add_program(const gir_program *p, gn_state *s)
+{
+    if (!p) return NULL;
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_node *n = gir_at(p, v);
+        if (n->op != GIR_STATE || gn_state_find(s, n->attr.name)) continue;
+        GN_TRY(gn_state_add(s, n->attr.name, (gn_elem)n->type.elem, 1, gir_row_elems(&n->type)));
+    }
+    return NULL;
+}
+
+gn_status *gn_model_add_state(const gn_model *m, const gn_build *b, gn_state *s)
+{
+    for (int k = 0; k < m->n_params; k++) {
+        const gn_param *p = &m->params[k];
+        GN_TRY(gn_state_add(s, p->name, (gn_elem)p->type.elem, 1, gir_row_elems(&p->type)));
+    }
+    GN_TRY(add_program(m->eval, s));
+    GN_TRY(add_program(b->step_gir, s));
+    return add_program(m->validate, s);
+}
+
+gn_status *gn_model_reset(const gn_model *m, gn_state *s, uint64_t seed)
+{
+    gn_fill zeros = {.kind = GN_FILL_ZEROS};
+    for (int k = 0; k < s->n; k++) GN_TRY(gn_state_fill(s, s->tensors[k].name, zeros, seed));
+    for (int k = 0; k < m->n_params; k++) {
+        static const gn_fill_kind kinds[] = {GN_FILL_ZEROS, GN_FILL_ONES, GN_FILL_CONSTANT, GN_FILL_UNIFORM,
+                                             GN_FILL_NORMAL};
+        const gn_param *p = &m->params[k];
+        gn_fill f = {.kind = kinds[p->init], .a = p->a, .b = p->b};
+        GN_TRY(gn_state_fill(s, p->name, f, seed));
+    }
+    return gn_state_find(s, "rng.seed") ? gn_state_set_int(s, "rng.seed", (int64_t)seed) : NULL;
+}
+
+gn_status *gn_read_model(gn_arena *a, const char *path, const char **text, size_t *n)
+{
+    enum { LIMIT = 16 << 20 };
+    FILE *f = fopen(path, "rb");
+    if (!f) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(errno));
+    gn_buf b = {.arena = a};
+    char part[4096];
+    size_t got;
+    gn_buf_add(&b, "");
+    while ((got = fread(part, 1, sizeof part, f)) > 0 && b.n < LIMIT) gn_buf_addn(&b, part, got);
+    int error = ferror(f) ? errno : 0;
+    fclose(f);
+    if (error) GN_FAIL(GN_ERR_IO, "%s: %s", path, strerror(error));
+    if (b.n >= LIMIT) GN_FAIL(GN_ERR_MODEL, "%s: longer than %d bytes, which no model is", path, LIMIT);
+    *text = b.p;
+    *n = b.n;
+    return NULL;
+}

@@ -1,0 +1,271 @@
+/* assemble: what the lowering left in terms of values becomes slots, symbols and graphs by number. */
+#include "compile/compile.h"
+
+#include <string.h>
+
+typedef struct assembler {
+    gn_arena *arena;
+    const lowered *low;
+    const gir_program *p;
+    bool balance;
+    gn_artifact *out;
+    int *graph_of; /* by value: number of the graph, -1 */
+    int *sym_of;   /* by low_sym: number of the symbol, -1 */
+    GN_VEC(gn_graph_slot) graphs;
+    GN_VEC(gn_sym) syms;
+    GN_VEC(gn_size_check) checks;
+} assembler;
+
+static int graph_number(assembler *z, gir_id g)
+{
+    if (z->graph_of[g] >= 0) return z->graph_of[g];
+    const gir_node *n = gir_at(z->p, g);
+    gn_graph_slot s = {.parent = -1, .with = {-1, -1}};
+    switch ((gir_op)n->op) {
+    case GIR_GRAPH: s.name = n->attr.name; break;
+    case GIR_PATTERN: s.pattern_of = gir_at(z->p, gir_in(z->p, g, 0))->attr.name; break;
+    case GIR_SELF_LOOPS: s.how = GN_SELF_LOOPS; break;
+    case GIR_REMOVE_LOOPS: s.how = GN_REMOVE_LOOPS; break;
+    case GIR_REMAINING_LOOPS: s.how = GN_REMAINING_LOOPS; break;
+    case GIR_SUBSET:
+        s.how = GN_SUBSET;
+        s.mask_of = gir_at(z->p, gir_in(z->p, g, 0))->attr.name;
+        break;
+    case GIR_GROW:
+        s.how = GN_GROW;
+        s.with[0] = graph_number(z, gir_in(z->p, g, 1));
+        break;
+    case GIR_RESTRICT:
+        s.how = GN_RESTRICT;
+        if (n->attr.i[0] & 1) s.with[0] = graph_number(z, gir_in(z->p, g, 1));
+        if (n->attr.i[0] & 2) s.with[1] = graph_number(z, gir_in(z->p, g, n->n_in - 1));
+        break;
+    default: s.how = GN_REVERSE; break;
+    }
+    if (!s.name && !s.pattern_of && !s.mask_of) s.parent = graph_number(z, gir_in(z->p, g, 0));
+    z->graph_of[g] = (int)z->graphs.n;
+    GN_PUSH(z->arena, z->graphs, s);
+    return z->graph_of[g];
+}
+
+/* Where the number of rows of a space comes from: an edge space's graph, a graph that has it as an end, a bound tensor. */
+static gn_status *find_rows(assembler *z, gir_space_id s, gn_sym *out)
+{
+    const gir_program *p = z->p;
+    const gir_space *space = &p->spaces.p[s];
+    if (space->kind == GIR_EDGE) {
+        out->kind = GN_SYM_N_EDGE;
+        out->graph = graph_number(z, space->graph);
+        return NULL;
+    }
+    if (space->size >= 0) {
+        out->kind = GN_SYM_CONST;
+        out->value = space->size;
+        return NULL;
+    }
+    if (space->graph) { /* picked rows */
+        out->kind = GN_SYM_N_DST;
+        out->graph = graph_number(z, space->graph);
+        return NULL;
+    }
+    for (gir_id v = 1; v < p->nodes.n; v++) {
+        const gir_type *t = gir_type_of(p, v);
+        if (!t->is_graph || (t->dst != s && t->src != s)) continue;
+        out->kind = t->dst == s ? GN_SYM_N_DST : GN_SYM_N_SRC;
+        out->graph = graph_number(z, v);
+        return NULL;
+    }
+    for (uint32_t b = 0; b < z->low->buffers.n; b++) {
+        const low_buffer *f = &z->low->buffers.p[b];
+        if (f->kind != LOW_INPUT || f->space != s) continue;
+        out->kind = GN_SYM_ROWS;
+        out->of = (int)b;
+        return NULL;
+    }
+    GN_FAIL(GN_ERR_MODEL, "%s: nothing tells how many rows space '%s' has", p->name, space->name);
+}
+
+static gn_status *symbol(assembler *z, int low, int *out)
+{
+    if (z->sym_of[low] >= 0) {
+        *out = z->sym_of[low];
+        return NULL;
+    }
+    const low_sym *l = &z->low->syms.p[low];
+    gn_sym s = {.name = l->name, .graph = -1, .of = -1};
+    if (l->graph) {
+        s.kind = GN_SYM_PARTS;
+        s.graph = graph_number(z, l->graph);
+        s.array = l->array;
+        s.value = l->per;
+    } else if (l->space == 0) {
+        s.kind = GN_SYM_ELEMENTS;
+        s.value = l->per;
+    } else if (l->per == 1) {
+        GN_TRY(find_rows(z, l->space, &s));
+    } else {
+        int base = -1;
+        for (uint32_t k = 0; k < z->low->syms.n && base < 0; k++)
+            if (z->low->syms.p[k].space == l->space && z->low->syms.p[k].per == 1) GN_TRY(symbol(z, (int)k, &base));
+        if (base < 0) {
+            gn_sym rows = {.name = z->p->spaces.p[l->space].name, .graph = -1, .of = -1};
+            GN_TRY(find_rows(z, l->space, &rows));
+            base = (int)z->syms.n;
+            GN_PUSH(z->arena, z->syms, rows);
+        }
+        s.kind = GN_SYM_CEIL;
+        s.value = l->per;
+        s.of = base;
+    }
+    *out = z->sym_of[low] = (int)z->syms.n;
+    GN_PUSH(z->arena, z->syms, s);
+    return NULL;
+}
+
+static gn_status *term(assembler *z, low_size size, gn_term *out)
+{
+    int sym = -1;
+    if (size.sym >= 0) GN_TRY(symbol(z, size.sym, &sym));
+    *out = (gn_term){.coef = size.coef, .sym = sym, .plus = size.plus};
+    return NULL;
+}
+
+static gn_status *make_slots(assembler *z)
+{
+    static const gn_slot_kind kinds[] = {GN_SLOT_TEMP, GN_SLOT_INPUT, GN_SLOT_STATE, GN_SLOT_OUTPUT, GN_SLOT_GRAPH};
+    const lowered *low = z->low;
+    gn_artifact *a = z->out;
+    a->n_slots = (int)low->buffers.n;
+    a->slots = GN_NEW_N(z->arena, gn_slot, low->buffers.n + 1);
+    for (uint32_t b = 0; b < low->buffers.n; b++) {
+        const low_buffer *f = &low->buffers.p[b];
+        gn_slot *s = &a->slots[b];
+        *s = (gn_slot){.kind = kinds[f->kind],
+                       .elem = f->elem,
+                       .row_elems = f->row_elems,
+                       .graph = -1,
+                       .alias = -1,
+                       .first = -1,
+                       .last = -1,
+                       .edge_graph = -1,
+                       .passed_on = f->passed_on};
+        if (f->kind == LOW_INPUT || f->kind == LOW_STATE || f->kind == LOW_OUTPUT) s->name = f->name;
+        GN_TRY(term(z, f->size, &s->elems));
+        if (f->kind == LOW_GRAPH) {
+            s->graph = graph_number(z, f->graph);
+            s->array = f->array;
+        } else if (s->name && f->space && fu_is_edge_space(z->p, f->space)) {
+            s->edge_graph = graph_number(z, z->p->spaces.p[f->space].graph);
+        }
+    }
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        for (uint32_t k = 0; k < low->launches.p[l].buffers.n; k++) {
+            gn_slot *s = &a->slots[low->launches.p[l].buffers.p[k]];
+            if (s->first < 0) s->first = (int)l;
+            s->last = (int)l;
+        }
+    }
+    return NULL;
+}
+
+_Static_assert((int)KIR_READ == (int)GN_READS && (int)KIR_WRITE == (int)GN_WRITES, "one set of bits");
+
+static const uint8_t *access_of(gn_arena *a, const low_launch *l)
+{
+    uint8_t *access = GN_NEW_N(a, uint8_t, l->buffers.n + 1);
+    for (uint32_t b = 0; b < l->buffers.n; b++)
+        access[b] = l->kernel ? (uint8_t)l->kernel->buffers.p[b].access : b == 0 ? GN_WRITES : GN_READS;
+    return access;
+}
+
+static const gn_product *product_of(gn_arena *a, const low_product *p)
+{
+    gn_product *out = GN_NEW(a, gn_product);
+    if (!p) return NULL;
+    *out =
+        (gn_product){p->out, p->a, p->b, p->bias, p->relu, p->cols, p->depth, p->a_row, p->a_term, p->b_term, p->b_col};
+    return out;
+}
+
+static gn_status *make_launches(assembler *z)
+{
+    const lowered *low = z->low;
+    gn_artifact *a = z->out;
+    a->n_launches = (int)low->launches.n;
+    a->launches = GN_NEW_N(z->arena, gn_launch, low->launches.n + 1);
+    a->code = GN_NEW_N(z->arena, gn_kernel_fn, low->launches.n + 1);
+    for (uint32_t l = 0; l < low->launches.n; l++) {
+        const low_launch *f = &low->launches.p[l];
+        gn_launch *to = &a->launches[l];
+        *to = (gn_launch){.kind = f->kernel ? GN_LAUNCH_KERNEL : GN_LAUNCH_COPY,
+                          .name = f->kernel ? f->kernel->name : "copy",
+                          .kernel = -1,
+                          .step = f->step,
+                          .chain = f->chain,
+                          .chain_row = f->chain_row,
+                          .balance_graph = -1};
+        to->n_buf = (int)f->buffers.n;
+        to->buf = f->buffers.p;
+        to->access = access_of(z->arena, f);
+        to->product = product_of(z->arena, f->product);
+        to->n_sym = (int)f->syms.n;
+        to->sym = GN_NEW_N(z->arena, int, f->syms.n + 1);
+        for (uint32_t k = 0; k < f->syms.n; k++) GN_TRY(symbol(z, f->syms.p[k], &to->sym[k]));
+        GN_TRY(term(z, f->trip, &to->trip));
+        if (!f->kernel) continue;
+        to->parallel = kir_thread_loop(f->kernel) != 0;
+        if (f->balance && to->parallel && z->balance) {
+            to->balance_graph = graph_number(z, f->balance);
+            to->balance_array = f->balance_end == GIR_DST ? GN_GRAPH_ROW_PTR : GN_GRAPH_COL_PTR;
+        }
+        to->kernel = a->n_code++;
+    }
+    return NULL;
+}
+
+/* Every end of every graph that is used must have the size of its space, and so must its edges where it is known. */
+static gn_status *check_ends(assembler *z, gir_id g)
+{
+    const gir_type *t = gir_type_of(z->p, g);
+    int64_t edges = z->p->spaces.p[t->edge].size;
+    if (edges >= 0) {
+        gn_size_check c = {.graph = z->graph_of[g], .end = GN_SYM_N_EDGE, .want = {.coef = edges, .sym = -1}};
+        GN_PUSH(z->arena, z->checks, c);
+    }
+    for (int end = 0; end < 2; end++) {
+        gir_space_id s = end == GIR_SRC ? t->src : t->dst;
+        gn_size_check c = {.graph = z->graph_of[g], .end = end == GIR_SRC ? GN_SYM_N_SRC : GN_SYM_N_DST};
+        c.want = (gn_term){.coef = z->p->spaces.p[s].size, .sym = -1};
+        if (z->p->spaces.p[s].size < 0) {
+            int sym = -1;
+            for (uint32_t k = 0; k < z->low->syms.n && sym < 0; k++)
+                if (z->low->syms.p[k].space == s && z->low->syms.p[k].per == 1) GN_TRY(symbol(z, (int)k, &sym));
+            if (sym < 0) continue;
+            c.want = (gn_term){.coef = 1, .sym = sym};
+        }
+        GN_PUSH(z->arena, z->checks, c);
+    }
+    return NULL;
+}
+
+gn_status *gn_assemble(gn_arena *arena, const lowered *low, bool balance, gn_artifact **out)
+{
+    assembler z = {.arena = arena, .low = low, .p = low->p, .balance = balance, .out = GN_NEW(arena, gn_artifact)};
+    z.graph_of = GN_NEW_N(arena, int, low->p->nodes.n);
+    z.sym_of = GN_NEW_N(arena, int, low->syms.n + 1);
+    memset(z.graph_of, -1, sizeof(int) * low->p->nodes.n);
+    memset(z.sym_of, -1, sizeof(int) * (low->syms.n + 1));
+    z.out->name = low->p->name;
+    GN_TRY(make_slots(&z));
+    GN_TRY(make_launches(&z));
+    for (gir_id v = 1; v < low->p->nodes.n; v++)
+        if (z.graph_of[v] >= 0) GN_TRY(check_ends(&z, v));
+    z.out->n_graphs = (int)z.graphs.n;
+    z.out->graphs = z.graphs.p;
+    z.out->n_syms = (int)z.syms.n;
+    z.out->syms = z.syms.p;
+    z.out->n_checks = (int)z.checks.n;
+    z.out->checks = z.checks.p;
+    *out = z.out;
+    return NULL;
+}

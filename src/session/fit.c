@@ -1,0 +1,276 @@
+/* fit: the training loop over a bound session. */
+#include "session/session_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+gn_status *gn_session_eval(gn_session *s)
+{
+    gn_instance_run(s->build.eval.instance);
+    return gn_instance_wait(s->build.eval.instance);
+}
+
+gn_status *gn_session_fetch(gn_session *s) { return gn_instance_fetch(s->build.eval.instance, "out"); }
+
+const float *gn_session_logits(const gn_session *s, int64_t *classes)
+{
+    *classes = gn_session_classes(s);
+    return *classes ? gn_instance_output(s->build.eval.instance, "out", NULL) : NULL;
+}
+
+double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
+{
+    int64_t classes;
+    const float *out = gn_session_logits(s, &classes);
+    if (!out || !s->data->y || !mask) return NAN;
+    return gn_accuracy(out, s->data->n_nodes, classes, s->data->y, mask);
+}
+
+/* The loss that the last run of the unit computed: waits for it. */
+static gn_status *fetch_loss(const gn_unit *u, double *out)
+{
+    GN_TRY(gn_instance_fetch(u->instance, "loss"));
+    const float *loss = gn_instance_output(u->instance, "loss", NULL);
+    *out = loss ? (double)*loss : NAN;
+    return NULL;
+}
+
+static void run_step(gn_session *s) { gn_instance_run(s->build.step.instance); }
+
+gn_status *gn_session_step(gn_session *s, double *loss)
+{
+    run_step(s);
+    return fetch_loss(&s->build.step, loss);
+}
+
+static gn_status *measure(gn_session *s, gn_epoch *e)
+{
+    GN_TRY(gn_session_eval(s));
+    GN_TRY(gn_session_fetch(s));
+    e->train_acc = gn_session_accuracy(s, s->data->train_mask);
+    e->val_acc = gn_session_accuracy(s, s->data->val_mask);
+    e->test_acc = gn_session_accuracy(s, s->data->test_mask);
+    return NULL;
+}
+
+/* Is this epoch to be chosen, and is it an improvement that resets patience?  By one figure: both when it is strictly
+ * better.  By accuracy and loss (Velickovic et al.'s code): chosen when no worse in either, an improvement when as good
+ * as the best in one of them. */
+static void judge(const gn_train_spec *t, const gn_best *b, double accuracy, double loss, bool *chosen, bool *improved)
+{
+    bool first = b->accuracy == -INFINITY && b->loss == INFINITY;
+    if (t->monitor_loss && t->monitor_accuracy) {
+        *improved = accuracy >= b->accuracy || loss <= b->loss;
+        *chosen = accuracy >= b->accuracy && loss <= b->loss;
+    } else {
+        *chosen = *improved = first || (t->monitor_loss ? loss < b->loss : accuracy > b->accuracy);
+    }
+}
+
+/* Notes the epoch, which has been measured, when it is the best so far. *stop: patience is over. */
+static gn_status *select_best(gn_session *s, gn_epoch *e, gn_best *b, bool *stop)
+{
+    const gn_train_spec *t = &s->model->train;
+    double loss = INFINITY;
+    bool chosen, improved;
+    if (t->monitor_loss) GN_TRY(fetch_loss(&s->build.eval, &loss)); /* of the weights that `measure` has just run */
+    judge(t, b, e->val_acc, loss, &chosen, &improved);
+    if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
+    if (loss < b->loss) b->loss = loss;
+    b->misses = improved ? 0 : b->misses + 1;
+    *stop = t->patience > 0 && b->misses >= t->patience;
+    if (!chosen) return NULL;
+    b->any = e->best = true;
+    b->train = e->train_acc;
+    b->val = e->val_acc;
+    b->test = e->test_acc;
+    b->train_loss = e->loss;
+    b->epoch = e->epoch;
+    if (!t->select_best) return NULL;
+    GN_TRY(gn_session_pull(s));
+    if (b->weights.n) return gn_state_restore(&b->weights, &s->state);
+    return gn_state_snapshot(&s->state, &b->weights);
+}
+
+/* The first epoch's loss is computed before a weight has changed: no learning rate helps. */
+static gn_status *not_finite(double loss, int64_t epoch)
+{
+    const char *what = isnan(loss) ? "nan" : loss < 0 ? "-inf" : "inf";
+    if (epoch == 1)
+        GN_FAIL(GN_ERR_MODEL,
+                "the loss is %s before the first step: look for numbers in the data, or in weights that were read, "
+                "that are not finite, and for what the model makes of them (`log` or `sqrt` of what is below 0, a "
+                "division by 0)",
+                what);
+    GN_FAIL(GN_ERR_MODEL, "the loss is %s after epoch %lld: try a smaller learning rate or gradient clipping", what,
+            (long long)epoch);
+}
+
+/* Checkpoints ------------------------------------------------------------------------------------------------------- */
+
+static const double checkpoint_ms = 60e3; /* between two, where nobody says how many epochs */
+
+/* The last good one stays where weights are not finite, of which training speaks itself, and where the file cannot be written:
+ * training goes on, and the next one may be. */
+static gn_status *write_checkpoint(gn_session *s, gn_fit *out, gn_best *b)
+{
+    GN_TRY(gn_session_pull(s));
+    gn_status *bad = gn_weights_check(s->model, &s->state);
+    if (bad) {
+        gn_status_free(bad);
+        return NULL;
+    }
+    gn_status_free(out->unwritten);
+    out->unwritten = gn_checkpoint_write(s, s->opt.checkpoint, out, b);
+    return NULL;
+}
+
+static bool is_due(const gn_session *s, int64_t epoch, double last_ms)
+{
+    if (!s->opt.checkpoint) return false;
+    if (s->opt.checkpoint_every) return epoch % s->opt.checkpoint_every == 0;
+    return gn_now_ms() - last_ms >= checkpoint_ms;
+}
+
+/* The loop ---------------------------------------------------------------------------------------------------------- */
+
+enum {
+    MAX_STEPS = 1 << 20, /* times of steps that are kept: --epochs may be any number */
+    AT_ONCE = 16         /* steps on a device before somebody waits for their loss */
+};
+
+/* Steps that nobody has waited for yet. */
+typedef struct pending {
+    int64_t n;
+    double t0;
+} pending;
+
+/* The next step, and its loss where it is wanted now: `asked`, or first, last, or behind enough that were not.  On a device steps
+ * follow on each other without anybody waiting else.  *read: it was; a step has taken its part of the time since the last wait. */
+static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, double *step_us, double *loss, bool *read)
+{
+    if (p->n++ == 0) p->t0 = gn_now_ms();
+    run_step(s);
+    out->interrupted = s->opt.over && *s->opt.over;
+    *read = asked || !s->opt.target || out->interrupted || out->epochs == out->resumed || p->n == AT_ONCE;
+    out->epochs++;
+    if (!*read) return NULL;
+    GN_TRY(fetch_loss(&s->build.step, loss));
+    double us = (gn_now_ms() - p->t0) * 1e3 / (double)p->n;
+    for (; p->n > 0; p->n--)
+        if (out->n_steps < MAX_STEPS) step_us[out->n_steps++] = us;
+    return NULL;
+}
+
+/* What is done after an epoch whose loss is known. */
+static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_epoch *e, gn_best *b,
+                            bool *stop)
+{
+    const gn_train_spec *t = &s->model->train;
+    bool choose = t->select_best || t->patience > 0;
+    if (!isfinite(e->loss)) return not_finite(e->loss, e->epoch);
+    if (choose || each) GN_TRY(measure(s, e));
+    if (choose) GN_TRY(select_best(s, e, b, stop));
+    if (each) each(ctx, e);
+    return NULL;
+}
+
+static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_fit *out, gn_best *b)
+{
+    const gn_train_spec *t = &s->model->train;
+    int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : t->epochs;
+    bool stop = t->patience > 0 && b->misses >= t->patience; /* it went on from a checkpoint that is done */
+    bool asked = t->select_best || t->patience > 0 || each, written = false;
+    double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS), last_ms = gn_now_ms();
+    out->step_us = step_us;
+    pending p = {0};
+    while (out->epochs < n && !stop) {
+        bool read, due = s->opt.checkpoint_every && is_due(s, out->epochs + 1, last_ms);
+        GN_TRY(step(s, asked || due || out->epochs + 1 == n, &p, out, step_us, &out->loss, &read));
+        written = false;
+        if (!read) continue;
+        gn_epoch e = {
+            .epoch = out->epochs, .epochs = n, .loss = out->loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
+        GN_TRY(end_epoch(s, each, ctx, &e, b, &stop));
+        stop |= out->interrupted;
+        if (stop || !is_due(s, out->epochs, last_ms)) continue;
+        GN_TRY(write_checkpoint(s, out, b));
+        written = true;
+        last_ms = gn_now_ms();
+    }
+    return s->opt.checkpoint && !written ? write_checkpoint(s, out, b) : NULL;
+}
+
+/* What `select` and `patience` go by has to be there, else every epoch would be as good as any. */
+static gn_status *check_monitor(const gn_session *s)
+{
+    const gn_train_spec *t = &s->model->train;
+    if (!(t->select_best || t->patience > 0) || (t->monitor_loss && !t->monitor_accuracy)) return NULL;
+    if (s->data->n_classes == 1)
+        GN_FAIL(GN_ERR_DATA,
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s has one class alone; "
+                "--classes N says how many there are",
+                s->model->name, s->data->name ? s->data->name : "the data");
+    if (!gn_session_classes(s))
+        GN_FAIL(
+            GN_ERR_MODEL,
+            "the train block of %s chooses epochs by the accuracy on validation nodes, and its result is no node[C]: "
+            "write `monitor = val_loss`",
+            s->model->name);
+    if (!s->data->y || !s->data->val_mask)
+        GN_FAIL(GN_ERR_DATA,
+                "the train block of %s chooses epochs by the accuracy on validation nodes, and %s has no labels",
+                s->model->name, s->data->name ? s->data->name : "the data");
+    return NULL;
+}
+
+/* Weights as training begins with them, and how far it is. */
+static gn_status *begin(gn_session *s, uint64_t seed, gn_fit *out, gn_best *b)
+{
+    GN_TRY(gn_session_reset(s, seed));
+    if (!s->opt.resume) return gn_session_load(s);
+    GN_TRY(gn_checkpoint_take(s, out, b));
+    int64_t n = s->opt.epochs >= 0 ? s->opt.epochs : s->model->train.epochs;
+    if (out->epochs > n)
+        GN_FAIL(GN_ERR_USAGE, "%s: is of epoch %lld, and training ends after %lld", s->opt.resume,
+                (long long)out->epochs, (long long)n);
+    out->resumed = out->epochs;
+    return gn_session_push(s);
+}
+
+static gn_status *end(gn_session *s, gn_fit *out, const gn_best *b)
+{
+    bool chosen = b->any && s->model->train.select_best;
+    if (chosen) {
+        GN_TRY(gn_state_restore(&s->state, &b->weights));
+        GN_TRY(gn_session_push(s));
+    }
+    GN_TRY(gn_session_pull(s));
+    GN_TRY(gn_weights_check(s->model, &s->state));
+    gn_epoch last = {.epoch = out->epochs};
+    GN_TRY(measure(s, &last));
+    out->chosen = chosen;
+    out->best_loss = b->any ? b->train_loss : out->loss;
+    out->train_acc = chosen ? b->train : last.train_acc;
+    out->val_acc = chosen ? b->val : last.val_acc;
+    out->test_acc = chosen ? b->test : last.test_acc;
+    out->best_epoch = b->any ? b->epoch : out->epochs;
+    return NULL;
+}
+
+gn_status *gn_session_fit(gn_session *s, uint64_t seed, void (*each)(void *ctx, const gn_epoch *e), void *ctx,
+                          gn_fit *out)
+{
+    gn_best b = {.accuracy = -INFINITY, .loss = INFINITY, .train = NAN, .val = NAN, .test = NAN, .train_loss = NAN};
+    gn_state_init(&b.weights);
+    *out = (gn_fit){.seed = seed, .loss = NAN};
+    GN_TRY(check_monitor(s));
+    gn_status *status = begin(s, seed, out, &b);
+    if (!status) status = epochs(s, each, ctx, out, &b);
+    if (!status) status = end(s, out, &b);
+    gn_state_free(&b.weights);
+    if (!status) return NULL;
+    gn_status_free(out->unwritten);
+    out->unwritten = NULL;
+    return status;
+}

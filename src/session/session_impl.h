@@ -1,0 +1,50 @@
+/* Shared by the files of the session. */
+#ifndef GN_SESSION_SESSION_IMPL_H
+#define GN_SESSION_SESSION_IMPL_H
+
+#include "session/session.h"
+
+/* step.c: as gn_build_levels. */
+GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels,
+                                       const char **mask);
+
+/* States to the session's device, after the host's were changed, and from it, before they are read.  Nothing here. */
+GN_NODISCARD gn_status *gn_session_push(const gn_session *s);
+GN_NODISCARD gn_status *gn_session_pull(const gn_session *s);
+/* What the data gives to the front end. */
+gn_data_shape gn_session_shape(const gn_session *s);
+/* classes.c: where shapes of the weights that are to be loaded ask for more classes than the labels have, the data gets as
+ * many. */
+void gn_session_find_classes(gn_session *s);
+bool gn_program_reads(const gir_program *p, const char *name); /* an input; NULL reads nothing */
+/* inputs.c: the data's arrays that programs declare as inputs, checked; the others' numbers are given back.  Before nodes are
+ * reordered.  GN_ERR_DATA: an array of another shape. */
+GN_NODISCARD gn_status *gn_session_take_inputs(gn_session *s);
+/* A value of edges, [edges, dim], in the graph's order; *to is the caller's.  NULL of NULL. */
+GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t dim, float **to);
+/* Those of inputs that were taken, once nodes have their order; and their end. */
+GN_NODISCARD gn_status *gn_session_sort_inputs(gn_session *s);
+void gn_session_free_inputs(gn_session *s);                      /* before its data */
+int gn_session_bind_inputs(const gn_session *s, gn_binding *to); /* at most data->n_more; how many */
+/* fit.c: the best epoch so far, as the train block chooses it. */
+typedef struct gn_best {
+    bool any;                /* an epoch was chosen */
+    double accuracy, loss;   /* the best validation figures so far, each by itself */
+    double train, val, test; /* accuracies of the chosen epoch */
+    double train_loss;       /* its loss */
+    int64_t epoch;           /* the chosen one */
+    int64_t misses;          /* epochs in a row without an improvement */
+    gn_state weights;        /* of the chosen one, where they are to be kept */
+} gn_best;
+
+/* checkpoint.c: training as it stands after an epoch, whose states were pulled; and on from there, into states that are to be
+ * pushed.  GN_ERR_DATA: it is of another model, optimizer, graph, split or seed (fit->seed); what differs. */
+GN_NODISCARD gn_status *gn_checkpoint_write(const gn_session *s, const char *path, gn_fit *fit, gn_best *best);
+GN_NODISCARD gn_status *gn_checkpoint_take(gn_session *s, gn_fit *fit, gn_best *best);
+
+/* What the session compiles with. */
+GN_NODISCARD gn_status *gn_session_build_options(gn_session *s, gn_build_options *out);
+/* Binds a unit of a build of the session's model to its data. */
+GN_NODISCARD gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like);
+
+#endif
