@@ -2,6 +2,7 @@
 
 #include "aot/aot.h"
 #include "cli/irfile.h"
+#include "tune/start.h"
 
 #include <inttypes.h>
 #include <string.h>

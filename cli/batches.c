@@ -3,6 +3,7 @@
 #include "cli/session_options.h"
 
 #include "base/philox.h"
+#include "tune/start.h"
 
 #include <stdlib.h>
 #include <string.h>

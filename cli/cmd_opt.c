@@ -151,7 +151,7 @@ static gn_status *opt(gn_cli *cli)
     GN_TRY(gn_cli_read_ir(cli, cli->args.p[0], &ir));
     gn_buf_add(&out, "");
     if (ir.kernel) {
-        GN_TRY(gn_pass_kir(ir.kernel));
+        GN_TRY(low_clean(ir.kernel));
         kir_print(ir.kernel, &out);
     } else if (cli->opt.passes) {
         GN_TRY(run_list(cli, ir.program, &o, &out));

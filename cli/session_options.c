@@ -1,10 +1,11 @@
-#include "cli/bench/stats.h"
+#include "cli/stats.h"
 #include "cli/interrupt.h"
 #include "cli/session_options.h"
 
 #include "base/outfile.h"
 #include "base/map.h"
 #include "tune/tune.h"
+#include "tune/start.h"
 
 #include <math.h>
 #include <stdlib.h>

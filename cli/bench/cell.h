@@ -2,7 +2,7 @@
 #ifndef GN_CLI_BENCH_CELL_H
 #define GN_CLI_BENCH_CELL_H
 
-#include "cli/bench/stats.h"
+#include "cli/stats.h"
 
 #include "base/status.h"
 #include "cli/json.h"

@@ -2,7 +2,7 @@
 #include "api/api.h"
 
 #include "base/map.h"
-#include "session/checkpoint.h"
+#include "build/state_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include "base/sanitized.h"
 #include "target/quick.h"
-#include "session/session_impl.h"
 #include "target/whole.h"
 
 #include <string.h>

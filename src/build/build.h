@@ -19,7 +19,7 @@ typedef struct gn_pass_note {
     int change[GIR_OP_COUNT];
 } gn_pass_note;
 
-/* What is done with one program besides what rules say: a tuner's word (tune.h). */
+/* What is done with one program besides what rules say: a tuner's word (tuned.h). */
 typedef struct gn_pick {
     gn_without without; /* also left out */
     low_tuning schedule;
@@ -37,7 +37,7 @@ typedef enum gn_fold {
 
 bool gn_pick_folds(const gn_pick *p, gn_mode mode); /* p NULL: as the mode says */
 
-typedef struct gn_tuned gn_tuned; /* a pick, and how it was come by: tune.h */
+typedef struct gn_tuned gn_tuned; /* a pick, and how it was come by: tuned.h */
 
 typedef enum gn_unit_id { GN_UNIT_EVAL, GN_UNIT_STEP, GN_UNITS } gn_unit_id;
 
@@ -122,11 +122,15 @@ GN_NODISCARD gn_status *gn_training_step(gn_arena *a, gn_model *m, const gn_pass
 GN_NODISCARD gn_status *gn_build_levels(gn_arena *a, gn_model *m, const gn_build_options *opt, int *levels,
                                         const char **mask);
 
+/* step.c: the same of a training step that passes are run over. */
+GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels,
+                                       const char **mask);
+
 /* levels.c: how many levels of rows, `most` at most, leave out enough to pay for a loss over `mask` (NULL: none), and how many
  * rows and edges each has; nothing of features. */
 GN_NODISCARD gn_status *gn_count_levels(const gn_graph *g, const uint8_t *mask, int most, gn_loss_rows *out);
 
-/* emit.c ---------------------------------------------------------------------------------------------------------- */
+/* stages.c -------------------------------------------------------------------------------------------------------- */
 
 typedef struct gn_named_program {
     const char *name; /* "eval", "step_prepare", ... */
@@ -152,7 +156,7 @@ void gn_unit_release(gn_unit *u);   /* instances alone; the code stays */
 bool gn_unit_reads(const gn_unit *u, gn_slot_kind kind, const char *name);
 bool gn_unit_reads_pattern(const gn_unit *u); /* of x */
 
-/* checkpoint.c ---------------------------------------------------------------------------------------------------- */
+/* digest.c -------------------------------------------------------------------------------------------------------- */
 
 /* Of a program's text, whatever lines of the model it comes from: hexadecimal digits in the arena. */
 const char *gn_program_digest(gn_arena *a, const gir_program *p);

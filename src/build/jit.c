@@ -1,7 +1,7 @@
 #include "build/jit.h"
 
 #include "base/alloc.h"
-#include "tune/tune.h"
+#include "build/tuned.h"
 
 #include <pthread.h>
 #include <stdio.h>

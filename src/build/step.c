@@ -1,5 +1,5 @@
 /* step: the training step of a model, as one program. */
-#include "session/session_impl.h"
+#include "build/build.h"
 #include "passes/passes.h"
 #include "passes/simplify.h"
 #include "passes/train.h"

@@ -1,8 +1,7 @@
 /* weights: a model's parameters to and from safetensors, under the names and layouts of PyTorch Geometric. */
-#include "session/session_impl.h"
+#include "build/state_file.h"
 
 #include "base/map.h"
-#include "session/checkpoint.h"
 
 #include <errno.h>
 #include <math.h>
@@ -163,19 +162,6 @@ gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const cha
         copy_layout(p, false, gn_tensor_file_find(f, name)->data, gn_state_find(s, p->name)->data);
     }
     return NULL;
-}
-
-gn_status *gn_session_save(const gn_session *s, const char *path)
-{
-    GN_TRY(gn_session_pull(s));
-    return gn_weights_save(s->model, &s->state, path);
-}
-
-gn_status *gn_session_load(gn_session *s)
-{
-    if (!s->opt.weights) return NULL;
-    GN_TRY(gn_weights_take(s->model, s->weights, s->opt.weights, "", &s->state));
-    return gn_session_push(s);
 }
 
 /* States ------------------------------------------------------------------------------------------------------------ */

@@ -180,6 +180,8 @@ const char *val_text(elab *E, const value *v);    /* "node[16]", "3", "a list of
 const char *val_literal(elab *E, const value *v); /* as it may be written in a program */
 const gir_type *val_type(const elab *E, const value *v);
 const char *el_type_text(elab *E, const gir_type *t);
+const char **el_axes_new(elab *E, int rank);
+const char *el_axis_name(const value *v, int k);
 
 value el_error(elab *E, gn_span at, const char *fmt, ...) GN_PRINTF(3, 4); /* with notes on how it came there; POISON */
 void el_locate(elab *E, gn_span at);                                       /* where the values made next come from */
@@ -228,8 +230,6 @@ value el_select(elab *E, gn_span at, value c, value a, value b);
 value el_reduce(elab *E, gn_span at, int red, value x, int64_t axes, bool keep);
 value el_space_reduce(elab *E, gn_span at, int red, value x);
 bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const char *what, gir_id *out);
-const char **el_axes_new(elab *E, int rank);
-const char *el_axis_name(const value *v, int k);
 
 /* elab_align.c: operands of one shape */
 /* Brings v[0..n) to one space and shape, which *out gets (its elem set: that of numbers); POISON and false where they

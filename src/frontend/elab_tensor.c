@@ -3,9 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-const char **el_axes_new(elab *E, int rank) { return GN_NEW_N(E->arena, const char *, rank > 0 ? rank : 1); }
-const char *el_axis_name(const value *v, int k) { return v->u.axes ? v->u.axes[k] : NULL; }
-
 gir_id el_make(elab *E, gn_span at, gir_op op, int n, const gir_id *in, const gir_attr *attr, const gir_type *want)
 {
     const char *why = NULL;

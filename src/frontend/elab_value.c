@@ -200,3 +200,7 @@ void el_bind(elab *E, frame *f, const char *name, value v)
     GN_PUSH(E->arena, f->values, v);
     gn_map_put(&f->names, name, f->values.n - 1);
 }
+
+const char **el_axes_new(elab *E, int rank) { return GN_NEW_N(E->arena, const char *, rank > 0 ? rank : 1); }
+
+const char *el_axis_name(const value *v, int k) { return v->u.axes ? v->u.axes[k] : NULL; }

@@ -35,15 +35,6 @@ typedef struct fuser {
     gir_id *twin; /* by value: an earlier one that is the same, which it was made to come after (remat.c); 0: none */
 } fuser;
 
-bool fu_is_identity_view(const gir_program *p, gir_id v)
-{
-    const gir_node *n = gir_at(p, v);
-    if (n->op == GIR_RESHAPE || n->op == GIR_DETACH) return true;
-    if (n->op != GIR_BROADCAST) return false;
-    const gir_type *t = gir_type_of(p, gir_in(p, v, 0));
-    return t->space == n->type.space && gir_row_elems(t) == gir_row_elems(&n->type);
-}
-
 /* Dependences ------------------------------------------------------------------------------------------------------- */
 
 /* Adds the REAL values that `v` is computed from, looking through INLINE ones.  `aligned`: v is read at the region's own
@@ -164,13 +155,6 @@ static bool rides(const fuser *z, const region *r, gir_id v)
 {
     enum { WIDEST = 2048 };
     return gir_at(z->p, v)->op == GIR_SPACE_REDUCE && r->n > 1 && r->n <= WIDEST && gn_is_on(z->off, GN_DO_RIDE);
-}
-
-gir_id fu_second_product(const gir_program *p, const region *r)
-{
-    for (uint32_t m = 1; r->kind == RG_GEMM && m < r->members.n; m++)
-        if (gir_at(p, r->members.p[m])->op == GIR_MATMUL) return r->members.p[m];
-    return 0;
 }
 
 /* Is product v nothing but the other summand of r's, and all of r that?  Then one loop sums both in its registers. */

@@ -3,7 +3,6 @@
  * them.  Every region becomes one kernel, or two where sums over a space are finished by a second one. */
 #include "lower/lower_impl.h"
 
-#include "passes/passes.h"
 #include "lower/tuning.h"
 
 #include <stdarg.h>
@@ -203,7 +202,7 @@ void low_end(lower *L)
                 GN_PUSH(L->arena, L->launch.syms, (int)i);
                 break;
             }
-    gn_status *s = gn_is_on(L->opt->off, GN_DO_LOOPS) ? gn_pass_kir(L->k) : kir_verify(L->k);
+    gn_status *s = gn_is_on(L->opt->off, GN_DO_LOOPS) ? low_clean(L->k) : kir_verify(L->k);
     if (s && !L->error) L->error = s;
     if (!L->error) drop_unread(L);
     GN_PUSH(L->arena, L->out->launches, L->launch);

@@ -176,6 +176,9 @@ int64_t low_part_levels(const low_options *opt, const gir_program *p, const regi
 void low_schedule_dense(const low_options *opt, const gir_program *p, const region *r,
                         low_schedule *s); /* GEMM, INNER */
 
+/* Cleans a kernel up and verifies it (clean.c). */
+GN_NODISCARD gn_status *low_clean(kir_kernel *k);
+
 /* Does a machine draw which rows a sum adds (lower_drawn.c)? */
 bool low_draws_rows(const gn_limits *limits);
 

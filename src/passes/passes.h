@@ -5,10 +5,8 @@
 #define GN_PASSES_PASSES_H
 
 #include "ir/gir.h"
-#include "ir/kir.h"
 #include "ir/storage.h"
 #include "ir/switches.h"
-#include "lower/lower.h"
 
 /* What is left out, by name of the command line: see switches.c. */
 typedef struct gn_without {
@@ -155,8 +153,5 @@ GN_NODISCARD gn_status *gn_pass_hoist(gn_arena *a, const gir_program *in, const 
 /* Rows that are there for the graph's size alone are left out of everything that sums over rows (mask_rows.c). */
 #define GN_VALID_ROWS "pad.valid"
 GN_NODISCARD gn_status *gn_pass_mask_rows(gn_arena *a, const gir_program *in, gir_program **out);
-
-/* Over the loop IR: cleans a kernel up and verifies it. */
-GN_NODISCARD gn_status *gn_pass_kir(kir_kernel *k);
 
 #endif

@@ -1,8 +1,6 @@
 /* The pipeline: GN_PASSES in order. */
 #include "passes/passes.h"
 
-#include "ir/kir_simplify.h"
-
 #include <string.h>
 
 const gn_pass gn_passes[] = {
@@ -36,11 +34,4 @@ gn_status *gn_passes_run(gn_arena *a, const gir_program *in, const gn_pass_optio
     }
     *out = p;
     return NULL;
-}
-
-gn_status *gn_pass_kir(kir_kernel *k)
-{
-    gn_status *s = kir_simplify(k);
-    if (!s) s = kir_verify(k);
-    return s ? gn_status_annotate(s, "kernel %s", k->name) : NULL;
 }

@@ -1,6 +1,4 @@
 /* checkpoint: how far a session's training came, beside its state, and what it was trained on. */
-#include "session/checkpoint.h"
-
 #include "cache/sha256.h"
 #include "session/session_impl.h"
 
@@ -11,20 +9,6 @@
 #include <string.h>
 
 /* What it fits ------------------------------------------------------------------------------------------------------ */
-
-const char *gn_program_digest(gn_arena *a, const gir_program *p)
-{
-    unsigned char digest[GN_SHA256_BYTES];
-    char hex[GN_SHA256_HEX + 1];
-    gir_program *bare = gir_clone(a, p);
-    for (gir_id v = 1; v < bare->nodes.n; v++) bare->nodes.p[v].loc = (gir_loc){0};
-    bare->files.n = 0;
-    gn_buf text = {.arena = a};
-    gir_print(bare, &text);
-    gn_sha256_of(text.p, text.n, digest);
-    gn_sha256_hex(digest, hex);
-    return gn_arena_strdup(a, hex);
-}
 
 enum { WORDS = 256 };
 

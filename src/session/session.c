@@ -1,7 +1,7 @@
 #include "session/session.h"
 
+#include "build/tuned.h"
 #include "session/session_impl.h"
-#include "tune/tune.h"
 #include "runtime/memory.h"
 
 #include <stdlib.h>
@@ -329,17 +329,27 @@ static gn_status *reorder(gn_session *s)
     return NULL;
 }
 
-static gn_status *start(gn_session *s)
+gn_session *gn_session_open(gn_arena *a, const gn_session_options *opt)
+{
+    gn_session *s = GN_NEW(a, gn_session);
+    s->arena = a;
+    s->opt = *opt;
+    gn_state_init(&s->state);
+    return s;
+}
+
+gn_status *gn_session_read(gn_session *s)
 {
     double t0 = gn_now_ms();
     gn_memory_huge_pages(gn_is_on(s->opt.without.decisions, GN_DO_HUGE_PAGES));
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
-    GN_TRY(front_end(s));
-    t0 = gn_now_ms();
-    GN_TRY(gn_tune_session(s));
-    s->tune_ms = gn_now_ms() - t0;
+    return front_end(s);
+}
+
+gn_status *gn_session_make(gn_session *s)
+{
     GN_TRY(reorder(s));
     GN_TRY(compile_all(s));
     if (s->opt.no_code) return NULL;
@@ -352,21 +362,6 @@ gn_status *gn_session_bind_blank(gn_session *s)
     gn_unit_blank(&s->build.eval);
     gn_unit_blank(&s->build.step);
     return bind_all(s);
-}
-
-gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out)
-{
-    gn_session *s = GN_NEW(a, gn_session);
-    s->arena = a;
-    s->opt = *opt;
-    gn_state_init(&s->state);
-    gn_status *status = start(s);
-    if (status) {
-        gn_session_free(s);
-        return status;
-    }
-    *out = s;
-    return NULL;
 }
 
 void gn_session_free(gn_session *s)

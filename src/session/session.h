@@ -78,7 +78,12 @@ typedef struct gn_session {
     double tune_ms; /* searching, or looking up what was found */
 } gn_session;
 
-GN_NODISCARD gn_status *gn_session_new(gn_arena *a, const gn_session_options *opt, gn_session **out);
+/* Three steps make a session (tune/start.h goes all of them): opened, it has its options; read, its data and its model; made, code
+ * that is bound to data and fresh states.  Between the last two what is tuned is chosen: s->tuned, s->opt.reorder.  After a failure
+ * it is to be freed all the same. */
+gn_session *gn_session_open(gn_arena *a, const gn_session_options *opt);
+GN_NODISCARD gn_status *gn_session_read(gn_session *s);
+GN_NODISCARD gn_status *gn_session_make(gn_session *s);
 void gn_session_free(gn_session *s); /* NULL is fine */
 
 /* Binds what has no code (no_code), once: sizes, memory and what kernels would do can be looked at.  Runs compute nothing. */

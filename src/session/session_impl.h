@@ -2,11 +2,8 @@
 #ifndef GN_SESSION_SESSION_IMPL_H
 #define GN_SESSION_SESSION_IMPL_H
 
+#include "build/state_file.h"
 #include "session/session.h"
-
-/* step.c: as gn_build_levels. */
-GN_NODISCARD gn_status *gn_step_levels(gn_arena *a, const gn_model *m, const gn_pass_options *opt, int *levels,
-                                       const char **mask);
 
 /* States to the session's device, after the host's were changed, and from it, before they are read.  Nothing here. */
 GN_NODISCARD gn_status *gn_session_push(const gn_session *s);

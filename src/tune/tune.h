@@ -7,23 +7,8 @@
 #ifndef GN_TUNE_TUNE_H
 #define GN_TUNE_TUNE_H
 
+#include "build/tuned.h"
 #include "session/session.h"
-
-/* What came of searches so far, for one program. */
-struct gn_tuned {
-    gn_unit_id unit;
-    gn_pick pick;
-    gn_order reorder;
-    double default_us, best_us; /* medians of the last comparison */
-    double noise;               /* of their ratio */
-    double seconds;             /* of searching, in all */
-    int64_t wrong;              /* candidates that gave something else */
-    bool finished;              /* nothing is left to try */
-    GN_VEC(uint64_t) tried;     /* digests of candidates */
-    const char *signature;      /* that it was found or made under; NULL: none */
-};
-
-extern const char *const gn_unit_name[GN_UNITS];
 
 /* Where a search is made: a model bound to data, on this processor or a device, which is entered. */
 typedef struct gn_tune_site {
@@ -68,18 +53,6 @@ typedef struct gn_tune_facts {
     const char *more;     /* options; NULL: none */
 } gn_tune_facts;
 
-/* tune_record.c ------------------------------------------------------------------------------------------------------ */
-
-/* Lines of text, and back; what it holds lives in the arena.  GN_ERR_DATA: line number, what is wrong, the nearest name.
- * `where` names the text in messages, `line` is the number of its first line. */
-void gn_tuned_print(const gn_tuned *t, gn_buf *out);
-GN_NODISCARD gn_status *gn_tuned_parse(gn_arena *a, const char *text, const char *where, int line, gn_tuned *out);
-/* Choices in a few words, "" for none. */
-const char *gn_pick_text(gn_arena *a, const gn_pick *p);
-gn_pick gn_pick_copy(gn_arena *a, const gn_pick *p); /* whose schedule lives in the arena */
-/* A copy that lives in the arena, without what was tried. */
-gn_tuned *gn_tuned_copy(gn_arena *a, const gn_tuned *t);
-
 /* tune_keep.c -------------------------------------------------------------------------------------------------------- */
 
 /* All that a record depends on, in the arena: compiler, machine or device, model, graph, features, what is fixed.  Of a device
@@ -110,9 +83,6 @@ GN_NODISCARD gn_status *gn_tune_unit(gn_arena *a, const gn_tune_site *site, cons
                                      double seconds);
 /* Does what is kept do, where a mode wants that many seconds spent? */
 bool gn_tuned_enough(const gn_tuned *t, double seconds);
-/* Was it found by a search, kept or locked, rather than noted for want of one?  t may be NULL. */
-static inline bool gn_tuned_known(const gn_tuned *t) { return t && t->signature; }
-
 /* tune_session.c ----------------------------------------------------------------------------------------------------- */
 
 /* The signature of a session that has read its data and its model; `order` of nodes by name, or "any". */

@@ -1,5 +1,6 @@
 /* order: other orders of nodes, under the default's programs. */
 #include "session/session_impl.h"
+#include "tune/start.h"
 #include "tune/tune_impl.h"
 
 #include <math.h>

@@ -1,9 +1,10 @@
-/* links: driver cache codegen passes frontend ir runtime base */
+/* links: tune cache codegen lower passes frontend ir runtime base */
 /* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the logits after them.  Where training
  * goes by the loss over the validation nodes, it is the cross-entropy of the logits. */
 #include "cache/cache.h"
 #include "tune/tune.h"
 #include "support/suite.h"
+#include "tune/start.h"
 
 #include <check.h>
 #include <math.h>

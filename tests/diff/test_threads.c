@@ -1,10 +1,11 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* timeout: 900 */
 /* The samples give the same bits whatever the number of threads and in every run: all states after five steps, and the
  * loss; with what is static computed at every step, and computed ahead. */
 #include "base/sanitized.h"
 #include "cache/cache.h"
 #include "session/session.h"
+#include "tune/start.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* The tensor IR's text: any bytes parse or are refused; what parses prints and parses back to the same text; what
  * verifies still does after the cleaning passes and after gradients were appended. */
-/* links: ir passes base */
+/* links: ir lower passes base */
 #include "ir/gir.h"
 #include "passes/simplify.h"
 

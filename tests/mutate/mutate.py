@@ -54,7 +54,7 @@ ROOMS = (
                     ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
      False),
     *((room, (*RESUMED, *RESULTS, case("test_cuda_session", "trains")), True) for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
-    ("src/session/state_file", (("test_api_state", {}), *RESUMED), True),
+    ("src/build/state_file", (("test_api_state", {}), *RESUMED), True),
     *((room, RESULTS, True) for room in ("src/session/result", "src/session/inputs", "src/frontend/elab_input",
                                          "runtime/data/renumber", "runtime/data/features")),
     ("src/build/weights", (("test_api_state", {}), ("lit", {"LIT_FILTER": "bad-weights"})), True),
@@ -63,7 +63,7 @@ ROOMS = (
     ("cli/session_options", (("lit", {"LIT_FILTER": "bad-options"}), *RESULTS), True),
     ("src/cache/", (("test_cache", {}), ("test_cache_store", {})), False),
     *((room, (("test_tune_locks", {}), ("test_tune", {}), ("test_api_tune", {})), True)
-      for room in ("src/tune/", "src/build/tune_record")),
+      for room in ("src/tune/", "src/build/tuned")),
     ("src/target/whole", (("test_whole", {}), case("test_cuda_session", "trains")), False),
     ("src/compile/code.c", (("test_code_cache", {}),), True),
     ("src/compile/cost", (("test_cost", {}),), False),

@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir cache runtime base */
+/* links: tune codegen lower passes frontend ir cache runtime base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 600 */
 /* Products by cuBLASLt: the library found and refused, products of every layout over a fake one, and models trained
@@ -8,6 +8,7 @@
 #include "shim/fake_target.h"
 #include "shim/trained.h"
 #include "support/suite.h"
+#include "tune/start.h"
 
 #include <dlfcn.h>
 #include <math.h>

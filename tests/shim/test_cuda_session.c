@@ -1,10 +1,11 @@
-/* links: driver codegen passes frontend ir runtime cache base */
+/* links: tune codegen lower passes frontend ir runtime cache base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 900 */
 /* Models trained and run on a device: the fake driver, with kernels that the host runs. */
 #include "base/sanitized.h"
 #include "cache/cache.h"
 #include "session/explain.h"
+#include "tune/start.h"
 #include "shim/fake_target.h"
 #include "shim/trained.h"
 #include "support/scarce.h"

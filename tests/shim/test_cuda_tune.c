@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime cache base */
+/* links: tune codegen lower passes frontend ir runtime cache base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 900 */
 /* Searching for schedules on a device: the fake driver, whose clock tests set candidate by candidate.  What is faster by it is
@@ -6,6 +6,7 @@
 #include "base/sanitized.h"
 #include "cache/cache.h"
 #include "session/session_impl.h"
+#include "tune/start.h"
 #include "tune/tune_impl.h"
 #include "shim/fake_target.h"
 #include "shim/trained.h"

@@ -3,6 +3,7 @@
 #define GN_TESTS_GPU_PROGRAMS_H
 
 #include "session/session.h"
+#include "tune/start.h"
 #include "support/suite.h"
 
 #include <check.h>

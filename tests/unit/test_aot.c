@@ -1,4 +1,4 @@
-/* links: aot driver runtime base */
+/* links: aot tune runtime base */
 /* timeout: 120 */
 /* Objects joined without a linker, damaged ones among them; and what processors promise. */
 #include "aot/aot.h"

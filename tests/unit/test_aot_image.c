@@ -1,4 +1,4 @@
-/* links: aot driver runtime base */
+/* links: aot tune runtime base */
 /* A model's description as bytes of a section, field by field; and one whose code reads wide indices. */
 #include "aot/aot.h"
 #include "aot/layout.h"

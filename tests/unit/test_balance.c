@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* Which launches are shared out by edges (`balance`), and by those of which end. */
 #include "gir_test.h"
 

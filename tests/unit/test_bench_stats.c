@@ -1,7 +1,7 @@
 /* Statistics of bench, against figures of R and of the papers' formulas worked out by hand. */
 /* links: base */
-/* sources: ../../cli/bench/stats.c */
-#include "cli/bench/stats.h"
+/* sources: ../../cli/stats.c */
+#include "cli/stats.h"
 #include "support/suite.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
 /* Machine code through the cache: what is found is what would be compiled, whatever is in the cache. */
-/* links: driver cache codegen passes frontend ir runtime base */
+/* links: tune cache codegen lower passes frontend ir runtime base */
 #include "cache_test.h"
 #include "compile/compile.h"
 

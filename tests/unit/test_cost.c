@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* What explain counts: bytes and operations of a kernel, and why values stayed apart. */
 #include "compile/cost.h"
 #include "fuse/fuse.h"

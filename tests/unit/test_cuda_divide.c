@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime cache base */
+/* links: tune codegen lower passes frontend ir runtime cache base */
 /* How kernels are divided among objects: evenly, equal ones once, and inference's by themselves. */
 #include "cache/cache.h"
 #include "target/cuda_code.h"

@@ -1,6 +1,6 @@
 /* Programs of sixty steps, each of which reads the one before twice: whoever follows every way through them instead of
  * every value never ends. */
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 #include "gir_test.h"
 
 #include "compile/compile.h"

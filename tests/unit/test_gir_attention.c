@@ -1,6 +1,6 @@
 /* Attention layers and their gradients mean the same after the passes: with ordinary and with extreme logits, with nodes
  * that no edge leads to, with one edge. */
-/* links: ir passes base */
+/* links: ir lower passes base */
 #include "gir_test.h"
 #include "passes/passes.h"
 

@@ -1,5 +1,5 @@
 /* The cleaning passes, rule by rule: what is written becomes what is expected, and what must stay stays. */
-/* links: ir passes base */
+/* links: ir lower passes base */
 #include "gir_test.h"
 #include "passes/simplify.h"
 

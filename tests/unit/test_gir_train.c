@@ -1,5 +1,5 @@
 /* The training step, against torch.optim: figures by `python3 tests/unit/test_gir_train.py` (PyTorch 2.15, float64). */
-/* links: ir passes base */
+/* links: ir lower passes base */
 #include "gir_test.h"
 #include "passes/simplify.h"
 #include "passes/train.h"

@@ -1,6 +1,6 @@
 /* Rows that are there for the graph's size alone, in the evaluator: extrema of what is far from zero, for every type of number,
  * with rows of the user's in front, and without. */
-/* links: passes ir base */
+/* links: lower passes ir base */
 #include "gir_test.h"
 
 #include "passes/passes.h"

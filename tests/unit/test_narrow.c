@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* Draws of elements that 32 bits count: said of those alone whose number is known to be below 2^32, in every run. */
 #include "gir_test.h"
 

@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* Launches in another order: dependences stay, the peak falls, and where nothing is gained nothing changes. */
 #include "compile/compile.h"
 #include "support/suite.h"

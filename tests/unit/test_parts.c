@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* Rows of many edges on a GPU: into which parts the rule splits them, by degree classes and by how many rows share a warp;
  * and, counted over the loops with a graph's indices in place, that no group of lanes takes more than 127 edges or sums one
  * after another, whatever the degrees are. */

@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* Which programs' code for a GPU is made quickly: those whose launches all fit, of threads with little to do. */
 #include "target/quick.h"
 

@@ -1,5 +1,5 @@
 /* Kernels write over what they read for the last time: where that is so, and where it is not. */
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 #include "compile/compile.h"
 #include "support/suite.h"
 

@@ -1,7 +1,8 @@
 /* What searches leave: records as text, for which processor they are, and locks, which fit or are refused. */
-/* links: driver codegen passes frontend ir runtime cache base */
+/* links: tune codegen lower passes frontend ir runtime cache base */
 /* timeout: 120 */
 #include "tune_test.h"
+#include "tune/start.h"
 
 /* Records ------------------------------------------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* links: driver codegen passes frontend ir runtime base */
+/* links: tune codegen lower passes frontend ir runtime base */
 /* Which programs a GPU runs in one kernel: those of little work, where modes fold launches, and why the others are not. */
 #include "target/whole.h"
 

@@ -6,6 +6,7 @@
 
 #include "cache/cache.h"
 #include "session/session_impl.h"
+#include "tune/start.h"
 #include "tune/tune_impl.h"
 #include "support/suite.h"
 

@@ -1,6 +1,6 @@
 /* Statistics of samples, and what follows from two of them. */
-#ifndef GN_CLI_BENCH_STATS_H
-#define GN_CLI_BENCH_STATS_H
+#ifndef GN_CLI_STATS_H
+#define GN_CLI_STATS_H
 
 #include "base/arena.h"
 

@@ -1,5 +1,5 @@
 /* state_file: weights and what training keeps besides, to and from safetensors. */
-#include "session/checkpoint.h"
+#include "build/state_file.h"
 
 #include <inttypes.h>
 #include <string.h>

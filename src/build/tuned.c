@@ -1,6 +1,7 @@
-/* record: what came of a search as text. */
+/* tuned: what came of a search, as text and back. */
+#include "build/tuned.h"
+
 #include "base/map.h"
-#include "tune/tune.h"
 #include "passes/passes.h"
 
 #include <inttypes.h>

@@ -1,17 +1,17 @@
-/* Checkpoints: training as it stands, in safetensors.
+/* State files: weights and what training keeps besides, in safetensors.
  *
  * Parameters lie under the names and in the layout that weight files have, so that whatever reads those reads these; what
  * else training keeps (moments, counters, seed) under the names that it has in programs.  The metadata says what model and
  * optimizer it is of; of `gnnc train` also what it was trained on, and how far it came. */
-#ifndef GN_SESSION_CHECKPOINT_H
-#define GN_SESSION_CHECKPOINT_H
+#ifndef GN_BUILD_STATE_FILE_H
+#define GN_BUILD_STATE_FILE_H
 
 #include "build/build.h"
 #include "runtime/data/tensorfile.h"
 
 #define GN_STATE_KEY "gnnc_state" /* in the metadata of every file with more than weights */
 
-/* state_file.c: a state to and from a file in memory.  Reading: GN_ERR_DATA names what is of another kind, model or
+/* A state to and from a file in memory.  Reading: GN_ERR_DATA names what is of another kind, model or
  * optimizer, and nothing was changed; `path` is for messages. */
 GN_NODISCARD gn_status *gn_state_put(const gn_model *m, const gn_state *s, gn_tensor_file *f);
 GN_NODISCARD gn_status *gn_state_take(const gn_model *m, gn_state *s, const char *path, const gn_tensor_file *f);

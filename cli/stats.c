@@ -1,4 +1,4 @@
-#include "cli/bench/stats.h"
+#include "cli/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,19 @@
+/* Questions of a region that more than one room asks (fuse.h): views whose elements lie as their operand's do, and the second
+ * product of a sum of two. */
+#include "fuse/fuse.h"
+
+bool fu_is_identity_view(const gir_program *p, gir_id v)
+{
+    const gir_node *n = gir_at(p, v);
+    if (n->op == GIR_RESHAPE || n->op == GIR_DETACH) return true;
+    if (n->op != GIR_BROADCAST) return false;
+    const gir_type *t = gir_type_of(p, gir_in(p, v, 0));
+    return t->space == n->type.space && gir_row_elems(t) == gir_row_elems(&n->type);
+}
+
+gir_id fu_second_product(const gir_program *p, const region *r)
+{
+    for (uint32_t m = 1; r->kind == RG_GEMM && m < r->members.n; m++)
+        if (gir_at(p, r->members.p[m])->op == GIR_MATMUL) return r->members.p[m];
+    return 0;
+}

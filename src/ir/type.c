@@ -1,0 +1,68 @@
+/* The operator table, spaces and types of a tensor-IR program. */
+#include "ir/gir.h"
+
+#include <string.h>
+
+const gir_op_info gir_ops[GIR_OP_COUNT] = {
+    [GIR_INVALID] = {"invalid", 0, GIR_CLASS_LEAF, "-", "a misfit; no program that verifies has one"},
+#define OP(id, text, arity, cls, attrs, doc) [GIR_##id] = {text, arity, GIR_CLASS_##cls, attrs, doc},
+#include "ir/ops.def"
+#undef OP
+};
+
+gir_op gir_op_by_name(const char *text)
+{
+    for (int op = GIR_INVALID + 1; op < GIR_OP_COUNT; op++)
+        if (strcmp(gir_ops[op].text, text) == 0) return (gir_op)op;
+    return GIR_INVALID;
+}
+
+gir_program *gir_program_new(gn_arena *a, const char *name)
+{
+    gir_program *p = GN_NEW(a, gir_program);
+    p->arena = a;
+    p->name = gn_arena_strdup(a, name);
+    GN_PUSH(a, p->nodes, (gir_node){0});
+    GN_PUSH(a, p->spaces, ((gir_space){.name = "none", .kind = GIR_NONE, .size = 1}));
+    return p;
+}
+
+static bool space_name_taken(const gir_program *p, const char *name)
+{
+    for (uint32_t s = 0; s < p->spaces.n; s++)
+        if (strcmp(p->spaces.p[s].name, name) == 0) return true;
+    return false;
+}
+
+gir_space_id gir_space_add(gir_program *p, const char *name, gir_space_kind kind, int64_t size)
+{
+    if (p->spaces.n > UINT16_MAX) return 0;
+    const char *unique = gn_arena_strdup(p->arena, name);
+    for (int k = 1; space_name_taken(p, unique); k++) unique = gn_arena_printf(p->arena, "%s.%d", name, k);
+    GN_PUSH(p->arena, p->spaces, ((gir_space){.name = unique, .kind = kind, .size = size}));
+    return (gir_space_id)(p->spaces.n - 1);
+}
+
+int64_t gir_row_elems(const gir_type *t)
+{
+    int64_t n = 1;
+    for (int k = 0; k < t->rank; k++) n *= t->dim[k];
+    return n;
+}
+
+bool gir_type_eq(const gir_type *a, const gir_type *b)
+{
+    if (a->is_graph != b->is_graph) return false;
+    if (a->is_graph) return a->src == b->src && a->dst == b->dst && a->edge == b->edge;
+    if (a->elem != b->elem || a->rank != b->rank || a->space != b->space) return false;
+    for (int k = 0; k < a->rank; k++)
+        if (a->dim[k] != b->dim[k]) return false;
+    return true;
+}
+
+gir_type gir_tensor(gn_elem e, gir_space_id s, int rank, const int64_t *dim)
+{
+    gir_type t = {.elem = (uint8_t)e, .rank = (uint8_t)rank, .space = s};
+    for (int k = 0; k < rank && k < GIR_MAX_RANK; k++) t.dim[k] = dim[k];
+    return t;
+}
