@@ -1,4 +1,4 @@
-/* One function a format.  Each makes a dataset of its own on success and leaves nothing behind on failure; dataset.c
+/* One function a format.  Each makes a dataset of its own on success and leaves nothing behind on failure; read.c
  * recognises the format, and does what is the same for all: normalising, splitting, checking.
  * The `_parse` forms take bytes, so that tests and fuzzers need no files; `origin` names them in errors. */
 #ifndef GN_RUNTIME_DATA_READERS_H

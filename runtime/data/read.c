@@ -1,0 +1,151 @@
+/* Recognising a format and having it read; and what follows for all of them: a name, both directions, features that are
+ * made up or normalised, checks, a split where none is given. */
+#include "runtime/data/csr.h"
+#include "runtime/data/file.h"
+#include "runtime/data/mem.h"
+#include "runtime/data/readers.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static bool starts(const unsigned char *p, size_t n, const char *magic)
+{
+    size_t m = strlen(magic);
+    return n >= m && memcmp(p, magic, m) == 0;
+}
+
+static bool is_npz(const unsigned char *p, size_t n) { return starts(p, n, "PK\3\4") || starts(p, n, "PK\5\6"); }
+static bool is_mtx(const unsigned char *p, size_t n) { return starts(p, n, "%%MatrixMarket"); }
+static bool is_graph(const unsigned char *p, size_t n) { return starts(p, n, "gnnc graph"); }
+static bool is_text(const unsigned char *p, size_t n) { return !memchr(p, 0, n < 4096 ? n : 4096); }
+
+static const struct format {
+    bool (*recognise)(const unsigned char *p, size_t n);
+    gn_reader *parse;
+    const char *what;
+    const char
+        *ending; /* of names that promise it: what is something else there is a mistake.  NULL: text may have any */
+} formats[] = {
+    {is_npz, gn_npz_parse, "a zip file of arrays", ".npz"},
+    {is_mtx, gn_mtx_parse, "Matrix Market, which begins with %%MatrixMarket", ".mtx"},
+    {is_graph, gn_graph_parse, "a gnnc graph", NULL},
+    {is_text, gn_edgelist_parse, "text", NULL},
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static bool ends(const char *name, size_t n, const char *ending)
+{
+    size_t m = strlen(ending);
+    return n > m && strncasecmp(name + n - m, ending, m) == 0;
+}
+
+static gn_status *check_name(const char *path, const gn_bytes *b, const struct format *is)
+{
+    size_t n = strlen(path);
+    if (ends(path, n, ".gz")) n -= 3;
+    for (const struct format *f = formats; f < formats + FORMATS; f++)
+        if (f != is && f->ending && ends(path, n, f->ending))
+            GN_FAIL(GN_ERR_DATA, "'%s': expected %s, by its name, and it is %s", path, f->what,
+                    !b->n ? "empty"
+                    : is  ? is->what
+                          : "something else");
+    return NULL;
+}
+
+static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r, gn_dataset **out)
+{
+    const struct format *is = formats;
+    while (is < formats + FORMATS && !is->recognise(b->p, b->n)) is++;
+    if (is == formats + FORMATS) is = NULL;
+    GN_TRY(check_name(path, b, is));
+    if (is) return is->parse(b->p, b->n, r, out);
+    GN_FAIL(GN_ERR_DATA,
+            "'%s': not a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the last three also "
+            "as .gz), or a folder of Planetoid files",
+            r->origin);
+}
+
+static gn_status *read_file(const char *path, gn_reading *r, gn_dataset **out)
+{
+    gn_bytes b, plain;
+    GN_TRY(gn_file_read(path, &b));
+    gn_status *s = NULL;
+    if (starts(b.p, b.n, "\x1f\x8b")) {
+        s = gn_gunzip(b.p, b.n, path, &plain);
+        if (!s) {
+            gn_bytes_free(&b);
+            b = plain;
+        }
+    }
+    if (!s) s = parse_bytes(path, &b, r, out);
+    gn_bytes_free(&b);
+    return s;
+}
+
+static gn_status *read_any(const char *path, gn_reading *r, gn_dataset **out)
+{
+    static const char synthetic[] = "synthetic:";
+    struct stat st;
+    if (!path) return gn_karate_read(r, out);
+    if (strncmp(path, synthetic, sizeof synthetic - 1) == 0)
+        return gn_synthetic_read(path + sizeof synthetic - 1, r, out);
+    if (stat(path, &st) != 0) GN_FAIL(GN_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode)) return gn_planetoid_read(path, r, out);
+    return read_file(path, r, out);
+}
+
+/* The file's name without folder and extensions. */
+static char *name_from(const char *path)
+{
+    const char *end = path + strlen(path), *slash;
+    while (end > path + 1 && end[-1] == '/') end--;
+    for (slash = end; slash > path && slash[-1] != '/'; slash--) {}
+    const char *dot = slash < end ? memchr(slash + 1, '.', (size_t)(end - slash - 1)) : NULL;
+    return strndup(slash, (size_t)((dot ? dot : end) - slash));
+}
+
+static gn_status *finish(gn_dataset *d, const gn_data_options *opt, const gn_reading *r)
+{
+    GN_TRY(gn_reading_check_split(r));
+    if (!d->name && opt->path && !(d->name = name_from(opt->path)))
+        GN_FAIL(GN_ERR_NOMEM, "out of memory: %zu bytes for a name", strlen(opt->path));
+    if (opt->undirected == 1 && !r->undirected) {
+        gn_edges e;
+        gn_edges_take(&e, d);
+        gn_status *s = gn_edges_to_undirected(&e);
+        gn_edges_give(&e, d);
+        GN_TRY(s);
+    }
+    if (opt->features) GN_TRY(gn_features_make(d, opt->features));
+    bool normalize = opt->normalize_rows < 0 ? r->normalize_default && !opt->features : opt->normalize_rows == 1;
+    if (normalize) GN_TRY(gn_features_normalize(d));
+    d->normalized = normalize && d->n_features > 0;
+    if (opt->classes > 0 && opt->classes < d->n_classes)
+        GN_FAIL(GN_ERR_USAGE, "%s: %lld classes are asked for, but the labels have %lld", r->origin,
+                (long long)opt->classes, (long long)d->n_classes);
+    if (opt->classes > 0) d->n_classes = opt->classes;
+    GN_TRY(gn_dataset_check(d));
+    if (d->y && !d->train_mask) {
+        GN_MEM(d->train_mask, d->n_nodes);
+        GN_MEM(d->val_mask, d->n_nodes);
+        GN_MEM(d->test_mask, d->n_nodes);
+        GN_TRY(gn_dataset_draw_split(d, opt->seed));
+    }
+    return NULL;
+}
+
+gn_status *gn_dataset_read(const gn_data_options *opt, gn_dataset **out)
+{
+    gn_dataset *d = NULL;
+    gn_reading r = {.opt = opt, .origin = opt->path ? opt->path : "karate"};
+    *out = NULL;
+    GN_TRY(read_any(opt->path, &r, &d));
+    gn_status *s = finish(d, opt, &r);
+    if (s)
+        gn_dataset_free(d);
+    else
+        *out = d;
+    return s;
+}
