@@ -181,6 +181,7 @@ static void describe_data(const gn_session *s)
                 (long long)vain, vain == 1 ? "has" : "have", vain == 1 ? "it" : "them");
     if (s->opt.train && d->n_classes > 1 && !first && seen == d->n_classes - 1)
         fprintf(stderr, "warning: no node is of class 0, as if classes were counted from 1: there is one too many\n");
+    for (int k = 0; k < d->n_remarks; k++) fprintf(stderr, "warning: %s\n", d->remark[k]);
     if (s->opt.train && d->train_mask && !marked(d->train_mask, d->n_nodes))
         fprintf(stderr, "warning: train_mask is empty: a loss over it learns nothing\n");
 }

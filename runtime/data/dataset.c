@@ -7,6 +7,8 @@
 #include "runtime/data/readers.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 gn_status *gn_dataset_new(const char *name, gn_dataset **out)
@@ -40,7 +42,24 @@ void gn_dataset_free(gn_dataset *d)
         free(d->more[k].name);
     }
     free(d->more);
+    for (int k = 0; k < d->n_remarks; k++) free(d->remark[k]);
+    free(d->remark);
     free(d);
+}
+
+gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    char **all = realloc(d->remark, ((size_t)d->n_remarks + 1) * sizeof *all);
+    if (all) d->remark = all;
+    char *copy = all ? strdup(text) : NULL;
+    if (!copy) GN_FAIL(GN_ERR_NOMEM, "out of memory: a remark");
+    d->remark[d->n_remarks++] = copy;
+    return NULL;
 }
 
 void gn_data_array_drop(gn_data_array *a)

@@ -54,6 +54,9 @@ typedef struct gn_dataset {
 
     int n_more;
     gn_data_array *more; /* arrays that the format does not know */
+
+    int n_remarks;
+    char **remark; /* what the reader met that is legal and probably not meant: a sentence each, without a full stop */
 } gn_dataset;
 
 /* Features of nodes: the data's, or made up in their place. */
@@ -92,6 +95,9 @@ void gn_dataset_free(gn_dataset *d); /* NULL is fine */
 /* Node v becomes node to[v] ([n_nodes], a permutation), in edges, features, labels and masks.  The order of edges stays.
  * GN_ERR_NOMEM: the dataset is as it was or renumbered in part, and of no use. */
 GN_NODISCARD gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to);
+
+/* Notes what a reader met that is legal and probably not meant.  GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_dataset_remark(gn_dataset *d, const char *fmt, ...) GN_PRINTF(2, 3);
 
 /* Frees the array's numbers; its name and shape stay. */
 void gn_data_array_drop(gn_data_array *a);

@@ -194,3 +194,23 @@ gn_status *gn_edges_check_gaps(const char *origin, int64_t nodes, int64_t edges)
             "return_inverse numbers any names)",
             origin, (long long)edges, (long long)nodes - 1);
 }
+
+gn_status *gn_edges_remark_gaps(const gn_edges *e, int64_t nodes, gn_dataset *d)
+{
+    bool *named;
+    int64_t gaps = 0;
+    GN_MEM(named, nodes);
+    for (int64_t i = 0; i < e->n; i++) named[e->src[i]] = named[e->dst[i]] = true;
+    for (int64_t v = 0; v < nodes; v++) gaps += !named[v];
+    bool from_1 = nodes > 1 && !named[0] && named[1];
+    free(named);
+    if (from_1)
+        GN_TRY(gn_dataset_remark(d, "no edge names node 0, as if nodes were counted from 1: there is one too many, and "
+                                    "row 0 is nobody's; subtract 1 from the numbers"));
+    gaps -= from_1;
+    if (gaps == 0) return NULL;
+    return gn_dataset_remark(d,
+                             "%lld of %lld nodes have no edge, as the largest number says how many there are; numbers "
+                             "that are names become numbers without gaps by numpy.unique(..., return_inverse=True)",
+                             (long long)gaps, (long long)nodes);
+}

@@ -29,6 +29,10 @@ GN_NODISCARD gn_status *gn_edges_coalesce(gn_edges *e, bool by_dst);
  * identifiers of users are: nothing would be left of memory.  For data that says no number of nodes. */
 GN_NODISCARD gn_status *gn_edges_check_gaps(const char *origin, int64_t nodes, int64_t edges);
 
+/* Remarks for data where nothing but the edges says how many nodes there are: nodes that no edge names, and numbers that
+ * begin at 1. */
+GN_NODISCARD gn_status *gn_edges_remark_gaps(const gn_edges *e, int64_t nodes, gn_dataset *d);
+
 /* Adds every edge's reverse and coalesces by (src, dst): torch_geometric.utils.to_undirected. */
 GN_NODISCARD gn_status *gn_edges_to_undirected(gn_edges *e);
 

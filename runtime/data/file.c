@@ -85,6 +85,10 @@ static gn_status *gunzip(z_stream *z, const char *origin, size_t n, gn_bytes *ou
             GN_FAIL(GN_ERR_DATA, "%s: byte %zu: damaged gzip data (%s)", origin, n - (size_t)(end - z->next_in),
                     z->msg ? z->msg : "truncated");
     }
+    while (z->next_in < end && *z->next_in == 0) z->next_in++;
+    if (z->next_in < end)
+        GN_FAIL(GN_ERR_DATA, "%s: byte %zu: expected nothing behind the gzip data", origin,
+                n - (size_t)(end - z->next_in));
     out->p[out->n] = 0;
     return NULL;
 }

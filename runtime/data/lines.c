@@ -11,27 +11,84 @@ bool gn_text_line(gn_text *t, gn_span *line)
     const char *nl = memchr(t->p, '\n', (size_t)(t->end - t->p));
     line->p = t->p;
     line->end = nl ? nl : t->end;
-    t->p = nl ? nl + 1 : t->end;
+    const char *cr = memchr(line->p, '\r', (size_t)(line->end - line->p));
+    if (cr) line->end = cr;
+    t->p = line->end;
+    if (t->p < t->end && *t->p == '\r') t->p++;
+    if (t->p == nl) t->p++;
     t->line++;
-    if (line->end > line->p && line->end[-1] == '\r') line->end--;
     return true;
 }
 
-static bool is_blank(char c, bool commas) { return c == ' ' || c == '\t' || (commas && c == ','); }
-
-bool gn_text_word(gn_span *line, bool commas, gn_span *word)
+void gn_text_skip_mark(gn_text *t)
 {
-    while (line->p < line->end && is_blank(*line->p, commas)) line->p++;
+    if (t->end - t->p >= 3 && !memcmp(t->p, "\xef\xbb\xbf", 3)) t->p += 3;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+bool gn_text_word(gn_span *line, gn_span *word)
+{
+    while (line->p < line->end && is_blank(*line->p)) line->p++;
     word->p = line->p;
-    while (line->p < line->end && !is_blank(*line->p, commas)) line->p++;
+    while (line->p < line->end && !is_blank(*line->p)) line->p++;
     word->end = line->p;
     return word->p < word->end;
 }
 
 void gn_span_trim(gn_span *s)
 {
-    while (s->p < s->end && is_blank(*s->p, false)) s->p++;
-    while (s->p < s->end && is_blank(s->end[-1], false)) s->end--;
+    while (s->p < s->end && is_blank(*s->p)) s->p++;
+    while (s->p < s->end && is_blank(s->end[-1])) s->end--;
+}
+
+static int cut_at_commas(gn_span line, gn_span *field, int most)
+{
+    int n = 0;
+    for (const char *p = line.p; p < line.end; n++) {
+        const char *comma = memchr(p, ',', (size_t)(line.end - p));
+        gn_span f = {p, comma ? comma : line.end};
+        gn_span_trim(&f);
+        if (n < most) field[n] = f;
+        p = comma ? comma + 1 : line.end;
+    }
+    return n;
+}
+
+/* What stands between two fields: each tab but the last ends a field of nothing. */
+static int cut_at_blanks(gn_span line, gn_span *field, int most)
+{
+    int n = 0;
+    bool between = false; /* a field was read, which the next tab ends */
+    for (const char *p = line.p; p < line.end;) {
+        if (*p == ' ') {
+            p++;
+            continue;
+        }
+        gn_span f = {p, p};
+        if (*p == '\t') {
+            p++;
+            if (between) {
+                between = false;
+                continue;
+            }
+        } else {
+            while (p < line.end && !is_blank(*p)) p++;
+            f.end = p;
+            between = true;
+        }
+        if (n < most) field[n] = f;
+        n++;
+    }
+    return n;
+}
+
+int gn_text_fields(gn_span line, gn_span *field, int most)
+{
+    if (line.p == line.end || !memchr(line.p, ',', (size_t)(line.end - line.p)))
+        return cut_at_blanks(line, field, most);
+    gn_span_trim(&line);
+    return cut_at_commas(line, field, most);
 }
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }

@@ -17,10 +17,18 @@ typedef struct gn_span {
     const char *p, *end;
 } gn_span;
 
-bool gn_text_line(gn_text *t, gn_span *line); /* without its \n or \r\n; false at the end */
+bool gn_text_line(gn_text *t, gn_span *line); /* without its \n, \r\n or \r; false at the end */
 
-/* Cut the next word off the front; blanks, tabs and (where `commas`) commas separate. False when none is left. */
-bool gn_text_word(gn_span *line, bool commas, gn_span *word);
+/* Cuts the next word off the front; blanks and tabs separate. False when none is left. */
+bool gn_text_word(gn_span *line, gn_span *word);
+
+/* The fields of a line of a table, the first `most` of them in `field`; how many there are.  A line that has a comma is
+ * cut at each comma and blanks about the fields do not count; any other at blanks, of which two tabs in a row have an
+ * empty field between them.  A field that is empty has p == end.  What one separator at the end would begin is no field. */
+int gn_text_fields(gn_span line, gn_span *field, int most);
+
+/* Without the byte order mark of UTF-8, as spreadsheets and editors of Windows write it. */
+void gn_text_skip_mark(gn_text *t);
 bool gn_span_is(gn_span s, const char *text); /* ASCII, without case */
 void gn_span_trim(gn_span *s);
 

@@ -75,8 +75,8 @@ static gn_status *read_test_index(work *w, const gn_input *f)
     int64_t last = -1;
     while (gn_text_line(&t, &line)) {
         int64_t v;
-        if (!gn_text_word(&line, false, &word)) continue;
-        if (!gn_span_int(word, &v) || v < 0 || v > GN_MAX_NODES || gn_text_word(&line, false, &rest))
+        if (!gn_text_word(&line, &word)) continue;
+        if (!gn_span_int(word, &v) || v < 0 || v > GN_MAX_NODES || gn_text_word(&line, &rest))
             GN_FAIL(GN_ERR_DATA, "%s:%lld: '%s': expected one node a line", origin, (long long)t.line,
                     gn_span_show(word).s);
         if (w->n_test == 0 || v < w->first) w->first = v;

@@ -16,9 +16,18 @@ static bool starts(const unsigned char *p, size_t n, const char *magic)
     return n >= m && memcmp(p, magic, m) == 0;
 }
 
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
+/* Of text, which may have a byte order mark and whose words are the same in capitals. */
+static bool begins(const unsigned char *p, size_t n, const char *words)
+{
+    size_t mark = starts(p, n, byte_order_mark) ? sizeof byte_order_mark - 1 : 0, m = strlen(words);
+    return n - mark >= m && strncasecmp((const char *)p + mark, words, m) == 0;
+}
+
 static bool is_npz(const unsigned char *p, size_t n) { return starts(p, n, "PK\3\4") || starts(p, n, "PK\5\6"); }
-static bool is_mtx(const unsigned char *p, size_t n) { return starts(p, n, "%%MatrixMarket"); }
-static bool is_graph(const unsigned char *p, size_t n) { return starts(p, n, "gnnc graph"); }
+static bool is_mtx(const unsigned char *p, size_t n) { return begins(p, n, "%%MatrixMarket"); }
+static bool is_graph(const unsigned char *p, size_t n) { return begins(p, n, "gnnc graph"); }
 static bool is_text(const unsigned char *p, size_t n) { return !memchr(p, 0, n < 4096 ? n : 4096); }
 
 static const struct format {
@@ -61,6 +70,8 @@ static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r
     if (is == formats + FORMATS) is = NULL;
     GN_TRY(check_name(path, b, is));
     if (is) return is->parse(b->p, b->n, r, out);
+    if (starts(b->p, b->n, "\xff\xfe") || starts(b->p, b->n, "\xfe\xff"))
+        GN_FAIL(GN_ERR_DATA, "'%s': text in UTF-16: expected ASCII or UTF-8", r->origin);
     GN_FAIL(GN_ERR_DATA,
             "'%s': not a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the last three also "
             "as .gz), or a folder of Planetoid files",

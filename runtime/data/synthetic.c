@@ -69,8 +69,12 @@ static gn_status *parse_pair(gn_span pair, params *p)
 static gn_status *parse_params(const char *text, uint64_t seed, params *p)
 {
     *p = (params){.nodes = -1, .edges = -1, .density = 1, .exponent = 2.3, .seed = -1};
-    gn_span all = {text, text + strlen(text)}, pair;
-    while (gn_text_word(&all, true, &pair)) GN_TRY(parse_pair(pair, p));
+    static const char between[] = ", \t";
+    for (const char *at = text + strspn(text, between); *at; at += strspn(at, between)) {
+        gn_span pair = {at, at + strcspn(at, between)};
+        GN_TRY(parse_pair(pair, p));
+        at = pair.end;
+    }
     if (p->nodes < 0 || p->edges < 0)
         GN_FAIL(GN_ERR_USAGE, "synthetic: expected at least nodes=N,edges=E, got '%s'", text);
     if (fmod(p->edges, 2) != 0)
