@@ -11,8 +11,8 @@ enum { MAX_MARKS = 1000, MEMORY_RATIO = 96 };
 
 const char *gn_pickle_kind_name(gn_pickle_kind kind)
 {
-    static const char *const names[] = {"None", "bool", "int",    "float", "str",         "bytes",     "tuple",
-                                        "list", "dict", "global", "dtype", "numpy array", "csr_matrix"};
+    static const char *const names[] = {"None", "bool", "int",    "float", "str",         "bytes",        "tuple",
+                                        "list", "dict", "global", "dtype", "numpy array", "sparse matrix"};
     return names[kind];
 }
 
@@ -491,9 +491,9 @@ static const op ops[256] = {
     [0x82] = {"EXT1", NULL, 0},
     [0x83] = {"EXT2", NULL, 0},
     [0x84] = {"EXT4", NULL, 0},
-    [0x8f] = {"EMPTY_SET", NULL, 0},
-    [0x90] = {"ADDITEMS", NULL, 0},
-    [0x91] = {"FROZENSET", NULL, 0},
+    [0x8f] = {"EMPTY_SET", op_empty, GN_PICKLE_LIST},
+    [0x90] = {"ADDITEMS", op_add, GN_PICKLE_LIST},
+    [0x91] = {"FROZENSET", op_from_mark, GN_PICKLE_LIST},
     [0x92] = {"NEWOBJ_EX", NULL, 0},
     [0x97] = {"NEXT_BUFFER", NULL, 0},
     [0x98] = {"READONLY_BUFFER", NULL, 0},

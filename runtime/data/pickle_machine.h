@@ -1,5 +1,5 @@
-/* What the parts of the pickle reader share: the machine (pickle.c), text (pickle_text.c) and the objects that it may
- * build (pickle_objects.c). */
+/* What the parts of the pickle reader share: the machine (pickle.c), text (pickle_text.c), the objects that it may
+ * build (pickle_objects.c) and the sparse matrices among them (pickle_sparse.c). */
 #ifndef GN_RUNTIME_DATA_PICKLE_MACHINE_H
 #define GN_RUNTIME_DATA_PICKLE_MACHINE_H
 
@@ -33,6 +33,9 @@ GN_NODISCARD gn_status *gn_pickle_global(machine *m, const char *module, size_t 
 GN_NODISCARD gn_status *gn_pickle_reduce(machine *m, const value *f, value *args, value **out);
 GN_NODISCARD gn_status *gn_pickle_newobj(machine *m, const value *cls, const value *args, value **out);
 GN_NODISCARD gn_status *gn_pickle_build(machine *m, value *object, const value *state);
+
+/* The state of a sparse matrix, a dict (pickle_sparse.c). */
+GN_NODISCARD gn_status *gn_pickle_build_sparse(machine *m, gn_pickle_sparse *sparse, const value *state);
 
 /* One line's literal into out's text (pickle_text.c); _codecs.encode(text, 'latin1'). */
 GN_NODISCARD gn_status *gn_pickle_string_literal(machine *m, const char *s, size_t n, value *out);

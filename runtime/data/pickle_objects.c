@@ -13,19 +13,26 @@
     X("builtins", "object", OBJECT)                                                                                    \
     X("__builtin__", "bytes", BYTES)                                                                                   \
     X("builtins", "bytes", BYTES)                                                                                      \
+    X("__builtin__", "set", SET)                                                                                       \
+    X("builtins", "set", SET)                                                                                          \
+    X("__builtin__", "frozenset", SET)                                                                                 \
+    X("builtins", "frozenset", SET)                                                                                    \
+    X("__builtin__", "dict", DICT)                                                                                     \
+    X("builtins", "dict", DICT)                                                                                        \
     X("copy_reg", "_reconstructor", RECONSTRUCTOR)                                                                     \
     X("copyreg", "_reconstructor", RECONSTRUCTOR)                                                                      \
     X("_codecs", "encode", ENCODE)                                                                                     \
     X("numpy", "ndarray", NDARRAY)                                                                                     \
+    X("numpy", "matrix", NDARRAY)                                                                                      \
+    X("numpy.matrixlib.defmatrix", "matrix", NDARRAY)                                                                  \
+    X("numpy.core.defmatrix", "matrix", NDARRAY)                                                                       \
     X("numpy", "dtype", DTYPE)                                                                                         \
     X("numpy.core.multiarray", "_reconstruct", RECONSTRUCT)                                                            \
     X("numpy._core.multiarray", "_reconstruct", RECONSTRUCT)                                                           \
     X("numpy.core.multiarray", "scalar", SCALAR)                                                                       \
     X("numpy._core.multiarray", "scalar", SCALAR)                                                                      \
     X("numpy.core.numeric", "_frombuffer", FROMBUFFER)                                                                 \
-    X("numpy._core.numeric", "_frombuffer", FROMBUFFER)                                                                \
-    X("scipy.sparse.csr", "csr_matrix", CSR)                                                                           \
-    X("scipy.sparse._csr", "csr_matrix", CSR)
+    X("numpy._core.numeric", "_frombuffer", FROMBUFFER)
 
 enum global {
     DEFAULTDICT,
@@ -40,15 +47,24 @@ enum global {
     RECONSTRUCT,
     SCALAR,
     FROMBUFFER,
-    CSR,
+    SET,
+    DICT,
+    SPARSE, /* and the formats from here on */
 };
 
 static const struct {
     const char *module, *name;
-    enum global id;
+    int id;
 } globals[] = {
 #define X(module, name, id) {module, name, id},
     GLOBALS(X)
+#undef X
+#define X(f, id)                                                                                                       \
+    {"scipy.sparse." f, f "_matrix", SPARSE + GN_SPARSE_##id},                                                         \
+        {"scipy.sparse._" f, f "_matrix", SPARSE + GN_SPARSE_##id},                                                    \
+        {"scipy.sparse._" f, f "_array", SPARSE + GN_SPARSE_##id},                                                     \
+        {"scipy.sparse._arrays", f "_array", SPARSE + GN_SPARSE_##id},
+        GN_SPARSE_FORMATS(X)
 #undef X
 };
 
@@ -74,13 +90,16 @@ gn_status *gn_pickle_global(machine *m, const char *module, size_t nm, const cha
     }
     PICKLE_FAIL(m,
                 "global %s.%s is refused: a data file holds numbers, text, lists, dicts, numpy arrays and "
-                "csr_matrix only",
+                "sparse matrices only",
                 shown(a, sizeof a, module, nm), shown(b, sizeof b, name, nn));
 }
 
 static bool is_global(const value *v, enum global id) { return v->kind == GN_PICKLE_GLOBAL && v->u.i == (int64_t)id; }
+static bool is_sparse(const value *v) { return v->kind == GN_PICKLE_GLOBAL && v->u.i >= (int64_t)SPARSE; }
 
 static bool is_raw(const value *v) { return v->kind == GN_PICKLE_BYTES; }
+
+enum { OBJECTS = 'O' }; /* the kind of a dtype whose arrays become lists */
 
 static gn_status *new_dtype(machine *m, const value *args, value **out)
 {
@@ -90,8 +109,10 @@ static gn_status *new_dtype(machine *m, const value *args, value **out)
     const value *name = args->u.item[0];
     *out = gn_pickle_new(m, GN_PICKLE_DTYPE);
     (*out)->u.array = GN_NEW(m->arena, gn_ndarray);
-    if (!gn_ndarray_dtype((*out)->u.array, name->u.s, name->n))
-        PICKLE_FAIL(m, "dtype '%s' is refused: expected b1, i1 to i8, u1 to u8 or f2 to f8",
+    if (same(name->u.s, name->n, "O") || same(name->u.s, name->n, "O4") || same(name->u.s, name->n, "O8"))
+        (*out)->u.array->kind = OBJECTS;
+    else if (!gn_ndarray_dtype((*out)->u.array, name->u.s, name->n))
+        PICKLE_FAIL(m, "dtype '%s' is refused: expected b1, i1 to i8, u1 to u8, f2 to f8 or O",
                     shown(t, sizeof t, name->u.s, name->n));
     return NULL;
 }
@@ -124,7 +145,8 @@ static gn_status *set_shape(machine *m, gn_ndarray *a, const value *shape)
 static gn_status *set_array(machine *m, gn_ndarray *a, const value *shape, const value *dtype, bool fortran,
                             const value *data)
 {
-    if (dtype->kind != GN_PICKLE_DTYPE) PICKLE_FAIL(m, "numpy array: expected a dtype");
+    if (dtype->kind != GN_PICKLE_DTYPE || dtype->u.array->kind == OBJECTS)
+        PICKLE_FAIL(m, "numpy array: expected a dtype of numbers");
     if (!is_raw(data))
         PICKLE_FAIL(m, "numpy array: expected its data as bytes, found %s", gn_pickle_kind_name(data->kind));
     gn_ndarray t = *dtype->u.array;
@@ -143,7 +165,14 @@ static gn_status *build_array(machine *m, value *array, const value *state)
     if (state->kind != GN_PICKLE_TUPLE || state->n != 5 || state->u.item[3]->kind > GN_PICKLE_INT)
         PICKLE_FAIL(m, "numpy array: expected (version, shape, dtype, is_fortran, data) as its state");
     value **s = state->u.item;
-    return set_array(m, array->u.array, s[1], s[2], s[3]->u.i != 0, s[4]);
+    if (s[2]->kind != GN_PICKLE_DTYPE || s[2]->u.array->kind != OBJECTS)
+        return set_array(m, array->u.array, s[1], s[2], s[3]->u.i != 0, s[4]);
+    gn_ndarray shape = {0};
+    GN_TRY(set_shape(m, &shape, s[1]));
+    if (s[4]->kind != GN_PICKLE_LIST || (int64_t)s[4]->n != shape.count)
+        PICKLE_FAIL(m, "numpy array: expected a list of its %lld objects", (long long)shape.count);
+    *array = *s[4];
+    return NULL;
 }
 
 static value *new_array(machine *m)
@@ -153,43 +182,22 @@ static value *new_array(machine *m)
     return v;
 }
 
-static value *new_csr(machine *m)
+static value *new_sparse(machine *m, const value *cls)
 {
-    value *v = gn_pickle_new(m, GN_PICKLE_CSR);
-    v->u.csr = GN_NEW(m->arena, gn_csr_arrays);
+    value *v = gn_pickle_new(m, GN_PICKLE_SPARSE);
+    v->u.sparse = GN_NEW(m->arena, gn_pickle_sparse);
+    v->u.sparse->format = (gn_sparse_format)(cls->u.i - (int64_t)SPARSE);
     return v;
 }
 
-static const value *lookup(const value *dict, const char *key)
+/* _reconstructor(class, object, None), of a dict of keys (class, dict, entries) */
+static gn_status *reconstruct_sparse(machine *m, const value *args, value **out)
 {
-    for (uint32_t i = dict->n; i >= 2; i -= 2)
-        if (gn_pickle_is_text(dict->u.item[i - 2], key)) return dict->u.item[i - 1];
-    return NULL;
-}
-
-static gn_status *csr_part(machine *m, const value *state, const char *key, gn_ndarray *out)
-{
-    const value *v = lookup(state, key);
-    if (!v || v->kind != GN_PICKLE_ARRAY || !v->u.array->kind)
-        PICKLE_FAIL(m, "csr_matrix: expected '%s' to be a numpy array", key);
-    *out = *v->u.array;
-    return NULL;
-}
-
-static gn_status *build_csr(machine *m, value *csr, const value *state)
-{
-    if (state->kind != GN_PICKLE_DICT || state->n > 64) PICKLE_FAIL(m, "csr_matrix: expected a dict as its state");
-    const value *shape = lookup(state, "_shape");
-    if (!shape) shape = lookup(state, "shape");
-    if (!shape || shape->kind != GN_PICKLE_TUPLE || shape->n != 2 || shape->u.item[0]->kind != GN_PICKLE_INT ||
-        shape->u.item[1]->kind != GN_PICKLE_INT)
-        PICKLE_FAIL(m, "csr_matrix: expected '_shape' to be two integers");
-    gn_csr_arrays *a = csr->u.csr;
-    GN_TRY(csr_part(m, state, "data", &a->data));
-    GN_TRY(csr_part(m, state, "indices", &a->indices));
-    GN_TRY(csr_part(m, state, "indptr", &a->indptr));
-    a->rows = shape->u.item[0]->u.i;
-    a->cols = shape->u.item[1]->u.i;
+    value *const *a = args->u.item;
+    bool known = args->n == 3 && is_sparse(a[0]) && (is_global(a[1], OBJECT) || is_global(a[1], DICT));
+    if (!known) PICKLE_FAIL(m, "_reconstructor: expected (csr_matrix or the like, object, None)");
+    *out = new_sparse(m, a[0]);
+    if (a[2]->kind == GN_PICKLE_DICT) (*out)->u.sparse->entries = a[2];
     return NULL;
 }
 
@@ -198,7 +206,7 @@ gn_status *gn_pickle_build(machine *m, value *object, const value *state)
     switch (object->kind) {
     case GN_PICKLE_DTYPE: return build_dtype(m, object, state);
     case GN_PICKLE_ARRAY: return build_array(m, object, state);
-    case GN_PICKLE_CSR: return build_csr(m, object, state);
+    case GN_PICKLE_SPARSE: return gn_pickle_build_sparse(m, object->u.sparse, state);
     default: PICKLE_FAIL(m, "a %s cannot be given a state", gn_pickle_kind_name(object->kind));
     }
 }
@@ -207,7 +215,7 @@ gn_status *gn_pickle_build(machine *m, value *object, const value *state)
 static gn_status *new_scalar(machine *m, const value *args, value **out)
 {
     if (args->n != 2 || args->u.item[0]->kind != GN_PICKLE_DTYPE || !is_raw(args->u.item[1]) ||
-        args->u.item[1]->n != args->u.item[0]->u.array->size)
+        args->u.item[0]->u.array->kind == OBJECTS || args->u.item[1]->n != args->u.item[0]->u.array->size)
         PICKLE_FAIL(m, "numpy scalar: expected a dtype and as many bytes as it takes");
     gn_ndarray a = *args->u.item[0]->u.array;
     a.data = (const unsigned char *)args->u.item[1]->u.s;
@@ -248,8 +256,8 @@ static gn_status *new_ordered_dict(machine *m, const value *args, value **out)
 
 gn_status *gn_pickle_newobj(machine *m, const value *cls, const value *args, value **out)
 {
-    if (!is_global(cls, CSR) || args->n != 0) PICKLE_FAIL(m, "only csr_matrix can be made with NEWOBJ in a data file");
-    *out = new_csr(m);
+    if (!is_sparse(cls) || args->n != 0) PICKLE_FAIL(m, "only sparse matrices can be made with NEWOBJ in a data file");
+    *out = new_sparse(m, cls);
     return NULL;
 }
 
@@ -267,10 +275,11 @@ gn_status *gn_pickle_reduce(machine *m, const value *f, value *args, value **out
         *out = gn_pickle_new(m, GN_PICKLE_BYTES);
         (*out)->u.s = "";
         return NULL;
-    case RECONSTRUCTOR:
-        if (args->n != 3 || !is_global(args->u.item[0], CSR) || !is_global(args->u.item[1], OBJECT))
-            PICKLE_FAIL(m, "_reconstructor: expected (csr_matrix, object, None)");
-        *out = new_csr(m);
+    case RECONSTRUCTOR: return reconstruct_sparse(m, args, out);
+    case SET:
+        if (args->n > 1 || (args->n == 1 && args->u.item[0]->kind != GN_PICKLE_LIST))
+            PICKLE_FAIL(m, "set: expected a list of its elements");
+        *out = args->n ? args->u.item[0] : gn_pickle_new(m, GN_PICKLE_LIST);
         return NULL;
     case RECONSTRUCT:
         if (args->n != 3 || !is_global(args->u.item[0], NDARRAY))
@@ -284,7 +293,8 @@ gn_status *gn_pickle_reduce(machine *m, const value *f, value *args, value **out
     case LIST:
     case OBJECT:
     case NDARRAY:
-    case CSR: break;
+    case DICT:
+    case SPARSE: break;
     }
     PICKLE_FAIL(m, "this global cannot be called in a data file");
 }

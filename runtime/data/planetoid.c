@@ -36,10 +36,7 @@ static gn_status *to_csr(gn_arena *a, const gn_input *f, gn_csr **out)
     const char *origin = f->origin;
     gn_pickle_value *v;
     GN_TRY(gn_pickle_parse(a, f->bytes, f->n, origin, &v));
-    if (v->kind == GN_PICKLE_CSR && v->u.csr->data.kind) return gn_csr_from_arrays(v->u.csr, origin, out);
-    if (v->kind == GN_PICKLE_ARRAY && v->u.array->rank == 2 && v->u.array->dim[1] > 0)
-        return gn_csr_from_dense(v->u.array, origin, out);
-    GN_FAIL(GN_ERR_DATA, "%s: expected a csr_matrix or a matrix, found %s", origin, gn_pickle_kind_name(v->kind));
+    return gn_pickle_matrix(v, origin, out);
 }
 
 /* x itself repeats allx's first rows: only its shape matters, and that it is there. */

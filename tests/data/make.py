@@ -4,9 +4,13 @@
 planetoid/pN/ind.tiny.*  the Planetoid layout in pickle protocol N, with a gap in the test index and a repeated edge.
                          Twelve nodes: 0-6 in allx (0-2 for training), test index 10 7 11 8 (9 is the gap).
 npz/*.npz                the .npz layouts, deflated and stored.
+pickle/*                 one matrix in each format of scipy.sparse, and numpy.matrix, by protocol; old-* as scipy 1.7 had
+                         them.
 """
 import collections
 import pickle
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +64,30 @@ def npz():
     np.savez(folder / "object.npz", edge_index=np.array([None, 1], dtype=object))
 
 
+def matrices():
+    folder = HERE / "pickle"
+    folder.mkdir(parents=True, exist_ok=True)
+    dense = np.array([[0, 1.5, 0, 0], [0, 0, 0, -2], [3, 0, 0, 0]])
+    twice = (np.array([3, 1, -2, 0.5]), (np.array([2, 0, 1, 0]), np.array([0, 1, 3, 1])))  # an entry in two parts
+    for of in ("csr", "csc", "coo", "lil", "dok"):
+        for kind in ("matrix", "array"):
+            make = getattr(sp, f"{of}_{kind}")
+            m = make(twice, shape=dense.shape) if of == "coo" else make(dense)
+            for protocol in (0, 2, 5):
+                (folder / f"{of}-{kind}.{protocol}").write_bytes(pickle.dumps(m, protocol=protocol))
+    (folder / "numpy-matrix.2").write_bytes(pickle.dumps(np.matrix(dense), protocol=2))
+    for of, state in (("coo", {"row": twice[1][0], "col": twice[1][1], "data": twice[0]}),
+                      ("csc", {k: getattr(sp.csc_matrix(dense), k) for k in ("data", "indices", "indptr")})):
+        name = f"scipy.sparse.{of}"
+        sys.modules[name] = types.ModuleType(name)
+        old = type(f"{of}_matrix", (), {"__module__": name})
+        setattr(sys.modules[name], old.__name__, old)
+        m = old()
+        m.__dict__ = {"_shape": dense.shape, "maxprint": 50, **state}
+        (folder / f"old-{of}.2").write_bytes(pickle.dumps(m, protocol=2))
+
+
 for p in range(6):
     planetoid(p)
 npz()
+matrices()

@@ -115,11 +115,11 @@ START_TEST(refuses_what_could_run)
     REFUSE("(S'x'\nios\nsystem\n.", "opcode INST is refused");
     REFUSE("Pid\n.", "opcode PERSID is refused");
     REFUSE("\x82\x01.", "opcode EXT1 is refused");
-    REFUSE("\x8f.", "opcode EMPTY_SET is refused");
+    REFUSE("\x8fK\x01\x90.", "no mark");
     REFUSE("\x97.", "opcode NEXT_BUFFER is refused");
     REFUSE("\xff.", "0xff is not a pickle opcode");
     REFUSE("cnumpy\nndarray\n)R.", "cannot be called");
-    REFUSE("cnumpy\nndarray\n)\x81.", "only csr_matrix");
+    REFUSE("cnumpy\nndarray\n)\x81.", "only sparse matrices");
     REFUSE("K\x01)R.", "expected a global");
     REFUSE("]K\x01"
            "b.",
@@ -177,12 +177,116 @@ START_TEST(reads_and_refuses_arrays)
     REFUSE(NDARRAY "(K\1(J\xff\xff\xff\xfft" DTYPE("\2i4") "\x89U\0tb.", "impossible shape");
     REFUSE(NDARRAY "(K\1(J\xff\xff\xff\x7fJ\xff\xff\xff\x7fJ\xff\xff\xff\x7ft" DTYPE("\2i4") "\x89U\0tb.",
            "impossible shape");
-    REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2O8") "\x89]tb.", "dtype 'O8' is refused");
+    REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2O8") "\x89]tb.", "expected a list of its 1 objects");
+    REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2O8") "\x89U\x08"
+                                             "12345678tb.",
+           "expected a list of its 1 objects");
+    REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2O9") "\x89]Natb.", "'O9' is refused");
+    REFUSE("cnumpy.core.multiarray\nscalar\n(" DTYPE("\2O8") "U\x08"
+                                                             "12345678tR.",
+           "numpy scalar: expected a dtype");
+    static const char objects[] = NDARRAY "(K\1(K\1t" DTYPE("\2O8") "\x89]NatbK\1"
+                                                                    "0.";
+    p = parse(objects, sizeof objects - 1);
+    must(p.s);
+    ck_assert(p.v->kind == GN_PICKLE_LIST && p.v->n == 1 && p.v->u.item[0]->kind == GN_PICKLE_NONE);
+    done(&p);
     REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2V8") "\x89]tb.", "dtype 'V8' is refused");
     REFUSE(NDARRAY "(K\1(K\1t" DTYPE("\2i4") "\x89]tb.", "expected its data as bytes, found list");
     REFUSE(NDARRAY "(K\1(K\1tN\x89U\0tb.", "expected a dtype");
     REFUSE(NDARRAY "Nb.", "as its state");
     REFUSE("cscipy.sparse.csr\ncsr_matrix\n)\x81}b.", "'_shape'");
+}
+END_TEST
+
+/* What scipy makes of one matrix in its formats (tests/data/make.py): [[0, 1.5, 0, 0], [0, 0, 0, -2], [3, 0, 0, 0]]. */
+static void check_matrix(const char *name)
+{
+    char path[128];
+    gn_bytes b;
+    gn_csr *m;
+    snprintf(path, sizeof path, "tests/data/pickle/%s", name);
+    must(gn_file_read(source_path(path), &b));
+    parsed p = parse(b.p, b.n);
+    must(p.s);
+    must(gn_pickle_matrix(p.v, name, &m));
+    ck_assert_msg(m->rows == 3 && m->cols == 4 && m->nnz == 3, "%s: %lld entries", name, (long long)m->nnz);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(m->ptr[i + 1], i + 1);
+        ck_assert_int_eq(m->col[i], ((const int[]){1, 3, 0})[i]);
+        ck_assert(m->val[i] == ((const float[]){1.5f, -2, 3})[i]);
+    }
+    gn_csr_free(m);
+    done(&p);
+    gn_bytes_free(&b);
+}
+
+START_TEST(reads_matrices_of_scipy)
+{
+    static const char *const formats[] = {"csr", "csc", "coo", "lil", "dok"};
+    char name[64];
+    for (int k = 0; k < 5; k++)
+        for (int protocol = 0; protocol < 3; protocol++) {
+            snprintf(name, sizeof name, "%s-matrix.%d", formats[k], ((const int[]){0, 2, 5})[protocol]);
+            check_matrix(name);
+            snprintf(name, sizeof name, "%s-array.%d", formats[k], ((const int[]){0, 2, 5})[protocol]);
+            check_matrix(name);
+        }
+    check_matrix("numpy-matrix.2");
+    check_matrix("old-coo.2");
+    check_matrix("old-csc.2");
+}
+END_TEST
+
+/* A matrix's file with one thing in it changed: read, or refused with these words. */
+static void change(const char *name, const char *from, const char *to, size_t n, const char *words)
+{
+    char path[128];
+    gn_bytes b;
+    gn_csr *m;
+    snprintf(path, sizeof path, "tests/data/pickle/%s", name);
+    must(gn_file_read(source_path(path), &b));
+    unsigned char *at = memmem(b.p, b.n, from, n);
+    ck_assert_msg(at != NULL, "%s has no '%s'", name, from);
+    memcpy(at, to, n);
+    parsed p = parse(b.p, b.n);
+    must_fail(p.s ? p.s : gn_pickle_matrix(p.v, name, &m), GN_ERR_DATA, words, __LINE__);
+    done(&p);
+    gn_bytes_free(&b);
+}
+
+START_TEST(refuses_matrices_that_lie)
+{
+#define COL2 "\0\0\0\0\1\0\0\0\3\0\0\0"
+    change("lil-matrix.2", "K\3K\4\x86", "K\2K\4\x86", 5, "lists of 3 and 3 rows: expected 2");
+    change("lil-matrix.2", "K\3K\4\x86", "K\3K\3\x86", 5,
+           "an entry at (1, 3): expected rows below 3 and columns below 3");
+    change("dok-matrix.2", "K\3K\4\x86", "K\2K\4\x86", 5, "an entry at (2, 0): expected rows below 2");
+    change("coo-matrix.2", "K\3K\4\x86", "K\3K\1\x86", 5, "expected rows below 3 and columns below 1");
+    change("coo-matrix.2", "coords", "cxords", 6, "expected 'row' to be a numpy array");
+    change("csc-matrix.2", "K\3K\4\x86", "K\3K\5\x86", 5, "indptr has 5 entries, expected rows + 1 = 6");
+    change("csc-matrix.2", "csc_matrix", "bsr_matrix", 10, "global scipy.sparse._csc.bsr_matrix is refused");
+    change("csr-array.5", "csr_array", "os_system", 9, "is refused");
+    change("old-coo.2", "col", "cxl", 3, "expected 'col' to be a numpy array");
+#undef COL2
+    REFUSE("\x80\2cscipy.sparse._coo\ncoo_matrix\n)\x81N"
+           "b.",
+           "expected a dict as its state");
+    REFUSE("cbuiltins\nset\nK\1\x85R.", "set: expected a list");
+    REFUSE("cbuiltins\ndict\n)R.", "cannot be called");
+}
+END_TEST
+
+START_TEST(sets_are_lists)
+{
+    static const char *const sets[] = {"\x8f(K\1K\2\x90.", "(K\1K\2\x91.", "c__builtin__\nset\n](K\1K\2e\x85R.",
+                                       "cbuiltins\nfrozenset\n](K\1K\2e\x85R."};
+    for (int k = 0; k < 4; k++) {
+        parsed p = parse(sets[k], strlen(sets[k]));
+        must(p.s);
+        ck_assert(p.v->kind == GN_PICKLE_LIST && p.v->n == 2 && p.v->u.item[1]->u.i == 2);
+        done(&p);
+    }
 }
 END_TEST
 
@@ -284,6 +388,9 @@ int main(void)
     tcase_add_test(t, refuses_what_could_run);
     tcase_add_test(t, refuses_malformed_input);
     tcase_add_test(t, reads_and_refuses_arrays);
+    tcase_add_test(t, reads_matrices_of_scipy);
+    tcase_add_test(t, refuses_matrices_that_lie);
+    tcase_add_test(t, sets_are_lists);
     tcase_add_test(t, bombs_cost_nothing);
     tcase_add_test(t, nesting_is_bounded);
     tcase_add_loop_test(t, survives_damage, 0, 6);

@@ -113,8 +113,8 @@ START_TEST(refuses_what_does_not_fit)
              "node 1, neighbour 0: expected a node below 12");
     REPLACED("graph", "}K\x01K\x02s.", "node 1: expected a list of neighbours, found int");
     REPLACED("y", "K\x01.", "expected a matrix of one-hot labels, found int");
-    REPLACED("allx", "N.", "expected a csr_matrix or a matrix, found None");
-    REPLACED("allx", "cscipy.sparse.csr\ncsr_matrix\n)\x81.", "expected a csr_matrix");
+    REPLACED("allx", "N.", "expected a sparse matrix or a matrix, found None");
+    REPLACED("allx", "cscipy.sparse.csr\ncsr_matrix\n)\x81.", "expected a sparse matrix or a matrix, found sparse");
     REPLACED("x", "cos\nsystem\n.", "global os.system is refused");
 }
 END_TEST
