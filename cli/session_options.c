@@ -195,7 +195,7 @@ static void describe_unused(const gn_session *s)
                                        "test_masks", "train_idx", "valid_idx",   "test_idx",    "edge_feat"};
     const gn_dataset *d = s->data;
     for (int k = 0; k < d->n_more; k++) {
-        if (d->more[k].taken) continue;
+        if (d->more[k].taken || d->more[k].also) continue;
         const char *near = gn_nearest(d->more[k].name, keys, sizeof keys / sizeof *keys);
         if (near && !strcmp(near, d->more[k].name)) near = NULL; /* `train_idx` beside masks */
         fprintf(stderr, "warning: nothing reads the array `%s` of the data%s%s%s\n", d->more[k].name,

@@ -142,61 +142,86 @@ gn_status *gn_npy_parse(const void *bytes, size_t n, const char *origin, gn_ndar
     return NULL;
 }
 
-/* ---- members of an .npz ---- */
+/* ---- members of a zip file ---- */
 
-typedef struct member_name {
-    char text[64];
-} member_name;
-
-static member_name member_of(const char *key)
+/* The text of the header; free it.  *left bytes of the member follow. */
+static gn_status *read_header(gn_zip *z, const char *name, const char *origin, unsigned char **header, size_t *length,
+                              uint64_t *left)
 {
-    member_name m;
-    snprintf(m.text, sizeof m.text, "%s.npy", key);
-    return m;
-}
-
-bool gn_npz_has(const gn_zip *z, const char *key) { return gn_zip_has(z, member_of(key).text); }
-
-static gn_status *read_member(gn_zip *z, const char *name, const char *origin, gn_ndarray *a)
-{
-    unsigned char first[12], *header;
-    size_t at, length;
+    unsigned char first[12];
+    size_t at;
     uint64_t size;
     GN_TRY(gn_zip_enter(z, name, &size));
     GN_TRY(gn_zip_read(z, first, sizeof first));
-    GN_TRY(parse_preamble(first, origin, &at, &length));
-    GN_MEM(header, length);
+    GN_TRY(parse_preamble(first, origin, &at, length));
+    GN_MEM(*header, *length);
     size_t known = sizeof first - at; /* version 1 has its dict from byte 10 on */
-    memcpy(header, first + at, known);
-    gn_status *s = gn_zip_read(z, header + known, length - known);
-    if (!s) s = parse_dict((const char *)header, length, origin, a);
+    memcpy(*header, first + at, known);
+    gn_status *s = gn_zip_read(z, *header + known, *length - known);
+    if (s) free(*header);
+    *left = size - at - *length;
+    return s;
+}
+
+static gn_status *read_rest(gn_zip *z, uint64_t n, unsigned char **out)
+{
+    GN_MEM(*out, n);
+    gn_status *s = gn_zip_read(z, *out, n);
+    if (!s) s = gn_zip_leave(z);
+    if (!s) return NULL;
+    free(*out);
+    *out = NULL;
+    return s;
+}
+
+static gn_status *read_member(gn_zip *z, const char *name, const char *origin, gn_ndarray *a)
+{
+    unsigned char *header, *data;
+    size_t length;
+    uint64_t left;
+    GN_TRY(read_header(z, name, origin, &header, &length, &left));
+    gn_status *s = parse_dict((const char *)header, length, origin, a);
     free(header);
     GN_TRY(s);
-    GN_TRY(check_size(a, size - at - length, origin));
-    unsigned char *data;
-    GN_MEM(data, size - at - length);
+    GN_TRY(check_size(a, left, origin));
+    GN_TRY(read_rest(z, left, &data));
     a->owned = data;
     a->data = data;
-    GN_TRY(gn_zip_read(z, data, size - at - length));
-    return gn_zip_leave(z);
+    return NULL;
 }
 
-gn_status *gn_npz_array(gn_zip *z, const char *key, gn_ndarray *out)
-{
-    return gn_npz_member(z, member_of(key).text, out);
-}
-
-gn_status *gn_npz_member(gn_zip *z, const char *name, gn_ndarray *out)
+gn_status *gn_npy_member(gn_zip *z, const char *name, gn_ndarray *out)
 {
     char origin[512];
     gn_ndarray a = {0};
     snprintf(origin, sizeof origin, "%s: %.*s", gn_zip_origin(z), (int)strlen(name) - 4, name);
     gn_status *s = read_member(z, name, origin, &a);
-    if (s) {
+    if (s)
         gn_zip_abandon(z);
-        gn_ndarray_free(&a);
-    } else {
+    else
         *out = a;
-    }
+    return s;
+}
+
+static bool has(const unsigned char *text, size_t n, const char *word)
+{
+    return memmem(text, n, word, strlen(word)) != NULL;
+}
+
+gn_status *gn_npy_objects(gn_zip *z, const char *name, gn_bytes *out)
+{
+    unsigned char *header;
+    size_t length;
+    uint64_t left;
+    *out = (gn_bytes){0};
+    gn_status *s = read_header(z, name, gn_zip_origin(z), &header, &length, &left);
+    bool objects = !s && has(header, length, "'descr': '|O'") &&
+                   (has(header, length, "'shape': ()") || has(header, length, "'shape': (1,)"));
+    if (!s) free(header);
+    if (objects) s = read_rest(z, left, &out->p);
+    if (s || !objects)
+        gn_zip_abandon(z);
+    else
+        out->n = left;
     return s;
 }

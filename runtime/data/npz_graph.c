@@ -1,11 +1,12 @@
-/* Graphs in .npz files, in four layouts:
+/* Graphs in .npz files, in five layouts:
  *
  * gnn-benchmark  adj_{data,indices,indptr,shape}, attr_{...}, labels: as torch_geometric.io.read_npz reads it: loops
  *                removed, both directions, features above 0 become 1.  Without attr_* and labels it is a bare adjacency
  *                matrix: direction, loops and weights are kept.
  * heterophilous  node_features, node_labels, edges, {train,val,test}_masks [splits, nodes]: both directions.
- * plain          edge_index [2, E] or edges [E, 2], and any of x, y, edge_weight, edge_attr, num_nodes and
- *                {train,val,test}_mask or {train,valid,test}_idx: kept as stored.
+ * plain          edge_index [2, E] or edges [E, 2], or src and dst, or row and col, and any of x, y, edge_weight,
+ *                edge_attr, num_nodes and {train,val,test}_mask or {train,valid,test}_idx: kept as stored.
+ * matrix         adj_matrix, adjacency, adj or A, dense or a pickled matrix of scipy, and what plain has: kept as stored.
  * scipy          indices, indptr, shape, format (csr, csc), or row, col, shape, and data: what scipy.sparse.save_npz
  *                writes, as a bare adjacency matrix.
  *
@@ -14,7 +15,7 @@
  * https://github.com/shchur/gnn-benchmark, https://github.com/yandex-research/heterophilous-graphs */
 #include "runtime/data/csr.h"
 #include "runtime/data/mem.h"
-#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
 #include "runtime/data/npz_more.h"
 #include "runtime/data/npz_split.h"
 #include "runtime/data/readers.h"
@@ -25,11 +26,12 @@
 #include <string.h>
 
 typedef struct loader {
-    gn_zip *zip;
+    gn_npz *zip;
     gn_reading *r;
     gn_dataset *d;
     gn_edges edges;
-    gn_npz_keys keys;
+    const char *x, *y;   /* the arrays that are features and labels; NULL: none */
+    bool x_also, y_also; /* a name that others mean otherwise: it stays an array that an input may read */
     const char *counted; /* the array that said how many nodes there are, for who reads it next; NULL: none */
     gn_ndarray rows;
 } loader;
@@ -41,7 +43,6 @@ static gn_status *read_array(loader *l, const char *key, gn_ndarray *out)
         l->counted = NULL;
         return NULL;
     }
-    GN_TRY(gn_npz_known(&l->keys, l->zip, key));
     return gn_npz_array(l->zip, key, out);
 }
 
@@ -55,7 +56,7 @@ static const char *first_of(const loader *l, const char *const *keys)
 
 static gn_status *bad_shape(const loader *l, const char *key, const gn_ndarray *a, const char *expected)
 {
-    return gn_npz_bad_shape(l->r->origin, key, a, expected);
+    return gn_npz_bad_shape(l->zip, key, a, expected);
 }
 
 static gn_status *read_vector(loader *l, const char *key, int64_t length, gn_ndarray *a)
@@ -124,6 +125,19 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
     }
     gn_ndarray_free(&a);
     return s;
+}
+
+/* Sparse ones, of a pickle, stay sparse. */
+static gn_status *read_features(loader *l, const char *key)
+{
+    gn_dataset *d = l->d;
+    if (!key) return NULL;
+    if (!gn_npz_is_sparse(l->zip, key)) return read_floats(l, key, d->n_nodes, &d->x, &d->n_features);
+    if (!d->x_csr) GN_TRY(gn_npz_matrix(l->zip, key, &d->x_csr)); /* it may have said how many nodes there are */
+    d->n_features = d->x_csr->cols;
+    if (d->x_csr->rows == d->n_nodes) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: %s: %lld rows, but there are %lld nodes", l->r->origin, key, (long long)d->x_csr->rows,
+            (long long)d->n_nodes);
 }
 
 /* ---- gnn-benchmark ---- */
@@ -208,8 +222,10 @@ static gn_status *read_adjacency(loader *l, bool bare)
 static gn_status *read_benchmark(loader *l)
 {
     bool attr = gn_npz_has(l->zip, "attr_shape"), labels = gn_npz_has(l->zip, "labels");
+    bool matrix = !attr && gn_npz_has(l->zip, "attr_matrix");
     gn_dataset *d = l->d;
-    GN_TRY(read_adjacency(l, !attr && !labels));
+    GN_TRY(read_adjacency(l, !attr && !matrix && !labels));
+    if (matrix) GN_TRY(read_features(l, "attr_matrix"));
     if (attr) {
         GN_TRY(read_matrix(l, "attr_", false, &d->x_csr));
         d->n_features = d->x_csr->cols;
@@ -223,29 +239,6 @@ static gn_status *read_benchmark(loader *l)
 }
 
 /* ---- scipy.sparse.save_npz ---- */
-
-/* "csr", "csc", ...: the last three bytes of format.npy, an array of bytes. */
-static gn_status *read_format(loader *l, char format[4])
-{
-    char bytes[256];
-    uint64_t n;
-    memcpy(format, "?", 2);
-    GN_TRY(gn_npz_known(&l->keys, l->zip, "format"));
-    GN_TRY(gn_zip_enter(l->zip, "format.npy", &n));
-    if (n < 3 || n > sizeof bytes) {
-        gn_zip_abandon(l->zip);
-        return NULL;
-    }
-    gn_status *s = gn_zip_read(l->zip, bytes, n);
-    if (!s) s = gn_zip_leave(l->zip);
-    if (s) {
-        gn_zip_abandon(l->zip);
-        return s;
-    }
-    memcpy(format, bytes + n - 3, 3);
-    format[3] = 0;
-    return NULL;
-}
 
 static gn_status *push_coo(loader *l, const gn_ndarray *row, const gn_ndarray *col, const gn_ndarray *val)
 {
@@ -283,9 +276,9 @@ static gn_status *read_coo(loader *l)
 
 static gn_status *read_scipy(loader *l)
 {
-    char format[4];
-    GN_TRY(read_format(l, format));
-    GN_TRY(gn_npz_known(&l->keys, l->zip, "_is_array")); /* of sparse arrays, as apart from matrices */
+    char format[4] = {0}; /* "csr", "csc", ...: an array of bytes */
+    GN_TRY(gn_npz_tail(l->zip, "format", format, 3));
+    gn_npz_know(l->zip, "_is_array", true); /* of sparse arrays, as apart from matrices */
     if (!strcmp(format, "coo")) return read_coo(l);
     bool by_columns = !strcmp(format, "csc");
     if (!by_columns && strcmp(format, "csr") != 0)
@@ -325,33 +318,139 @@ static gn_status *read_pairs(loader *l, const char *key)
     return s;
 }
 
-/* As many nodes as num_nodes says, or the features, or the labels, or the largest end. */
-static gn_status *count_nodes(loader *l, const char *const *keys)
+/* Sources and targets apart. */
+static gn_status *push_ends(loader *l, const char *const key[2], const gn_ndarray end[2])
+{
+    GN_TRY(gn_edges_reserve(&l->edges, end[0].count, false));
+    for (int64_t e = 0; e < end[0].count; e++) {
+        int64_t v[2];
+        for (int k = 0; k < 2; k++)
+            if (!gn_ndarray_i64(&end[k], e, &v[k]) || v[k] < 0 || v[k] >= GN_MAX_NODES)
+                GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a node from 0 to %lld", l->r->origin, key[k],
+                        (long long)e, gn_ndarray_f64(&end[k], e), (long long)GN_MAX_NODES - 1);
+        GN_TRY(gn_edges_push(&l->edges, v[0], v[1]));
+    }
+    return NULL;
+}
+
+static gn_status *read_ends(loader *l, const char *const key[2])
+{
+    gn_ndarray end[2] = {0};
+    gn_status *s = read_vector(l, key[0], -1, &end[0]);
+    if (!s) s = read_vector(l, key[1], end[0].count, &end[1]);
+    if (!s) s = push_ends(l, key, end);
+    gn_ndarray_free(&end[0]);
+    gn_ndarray_free(&end[1]);
+    return s;
+}
+
+/* ---- which arrays are features and labels ---- */
+
+static const char *const x_keys[] = {"node_features", "x", "features", "node_feat", NULL};
+static const char *const y_keys[] = {"node_labels", "y", "labels", "node_label", NULL};
+/* What other libraries call them, and somebody's model may call otherwise: taken where the array can be nothing else. */
+static const char *const x_others[] = {"feat", "feats", "X", "attr_matrix", "node_attr", "feature", NULL};
+static const char *const y_others[] = {"label", "Y", NULL};
+
+static bool is_node_matrix(const gn_ndarray *a) { return a->rank == 2; }
+
+static bool is_classes(const gn_ndarray *a)
+{
+    bool whole = a->kind == 'i' || a->kind == 'u', vector = a->rank == 1 || (a->rank == 2 && a->dim[1] == 1);
+    for (int64_t i = 0; whole && vector && i < a->count; i++) {
+        int64_t c;
+        if (!gn_ndarray_i64(a, i, &c) || c < -1 || c >= 1 << 24) return false;
+    }
+    return whole && vector;
+}
+
+/* Does this array fit, with a row for each of so many nodes at least? */
+static gn_status *try_other(loader *l, const char *key, bool fits(const gn_ndarray *), int64_t least, bool *good)
+{
+    gn_ndarray a;
+    *good = gn_npz_is_sparse(l->zip, key) && fits == is_node_matrix;
+    if (*good) return NULL;
+    gn_status *s = gn_npz_array(l->zip, key, &a);
+    gn_npz_know(l->zip, key, false);
+    if (s && gn_status_code(s) == GN_ERR_NOMEM) return s;
+    *good = !s && fits(&a) && a.dim[0] >= least;
+    if (!s) gn_ndarray_free(&a);
+    gn_status_free(s);
+    return NULL;
+}
+
+static gn_status *choose(loader *l, const char *const *keys, const char *const *others, bool fits(const gn_ndarray *),
+                         int64_t least, const char **key, bool *also)
+{
+    *key = first_of(l, keys);
+    for (; !*key && *others; others++) {
+        bool good = false;
+        if (gn_npz_has(l->zip, *others)) GN_TRY(try_other(l, *others, fits, least, &good));
+        if (good) *key = *others;
+        *also |= good;
+    }
+    return NULL;
+}
+
+/* ---- how many nodes ---- */
+
+static int64_t named_nodes(const gn_edges *e)
 {
     int64_t n = 0;
-    gn_ndarray a;
-    const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes" : first_of(l, keys);
-    for (int64_t e = 0; e < l->edges.n; e++) {
-        if (l->edges.src[e] >= n) n = l->edges.src[e] + 1;
-        if (l->edges.dst[e] >= n) n = l->edges.dst[e] + 1;
+    for (int64_t i = 0; i < e->n; i++) {
+        if (e->src[i] >= n) n = e->src[i] + 1;
+        if (e->dst[i] >= n) n = e->dst[i] + 1;
     }
-    l->d->n_nodes = n;
-    if (!key) return gn_edges_check_gaps(l->r->origin, n, l->edges.n);
-    GN_TRY(read_array(l, key, &a));
+    return n;
+}
+
+static bool names_node_0(const gn_edges *e)
+{
+    for (int64_t i = 0; i < e->n; i++)
+        if (e->src[i] == 0 || e->dst[i] == 0) return true;
+    return false;
+}
+
+/* num_nodes, or the rows of an array, which is kept for who reads it next. */
+static gn_status *read_count(loader *l, const char *key, int64_t *out)
+{
+    gn_ndarray a;
     bool number = strcmp(key, "num_nodes") == 0;
-    bool good = number ? a.count == 1 && gn_ndarray_i64(&a, 0, &l->d->n_nodes) : a.rank >= 1;
+    if (key == l->x && gn_npz_is_sparse(l->zip, key)) {
+        GN_TRY(gn_npz_matrix(l->zip, key, &l->d->x_csr));
+        *out = l->d->x_csr->rows;
+        return NULL;
+    }
+    GN_TRY(read_array(l, key, &a));
+    bool good = number ? a.count == 1 && gn_ndarray_i64(&a, 0, out) : a.rank >= 1;
     if (good && !number) {
-        l->d->n_nodes = a.dim[0];
+        *out = a.dim[0];
         l->counted = key;
         l->rows = a;
     } else {
         gn_ndarray_free(&a);
     }
-    if (!good)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: expected %s", l->r->origin, key, number ? "one whole number" : "a row a node");
+    if (good) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: %s: expected %s", l->r->origin, key, number ? "one whole number" : "a row a node");
+}
+
+/* As many nodes as num_nodes says, or the features, or the labels, or the largest end. */
+static gn_status *count_nodes(loader *l)
+{
+    int64_t n = named_nodes(&l->edges);
+    const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes" : l->x ? l->x : l->y;
+    l->d->n_nodes = n;
+    if (!key) {
+        GN_TRY(gn_edges_check_gaps(l->r->origin, n, l->edges.n));
+        return gn_edges_remark_gaps(&l->edges, n, l->d);
+    }
+    GN_TRY(read_count(l, key, &l->d->n_nodes));
     if (l->d->n_nodes < n || l->d->n_nodes > GN_MAX_NODES)
-        GN_FAIL(GN_ERR_DATA, "%s: %s: says %lld nodes: expected %lld, as the edges name, to %lld", l->r->origin, key,
-                (long long)l->d->n_nodes, (long long)n, (long long)GN_MAX_NODES);
+        GN_FAIL(GN_ERR_DATA, "%s: %s: says %lld nodes: expected %lld, as the edges name, to %lld%s", l->r->origin, key,
+                (long long)l->d->n_nodes, (long long)n, (long long)GN_MAX_NODES,
+                l->d->n_nodes == n - 1 && !names_node_0(&l->edges)
+                    ? "; no edge names node 0: nodes count from 0, and these from 1"
+                    : "");
     return NULL;
 }
 
@@ -374,50 +473,109 @@ static gn_status *read_edge_values(loader *l, bool reversed)
     return read_floats(l, attr, l->edges.n, &d->edge_attr, &d->edge_dim);
 }
 
-static gn_status *read_plain(loader *l, const char *edges)
+/* Which of the others' names are features and labels, whose rows the edges allow. */
+static gn_status *choose_nodes_arrays(loader *l, int64_t least)
 {
-    static const char *const x_keys[] = {"node_features", "x", "features", "node_feat", NULL};
-    static const char *const y_keys[] = {"node_labels", "y", "labels", "node_label", NULL};
-    static const char *const xy_keys[] = {"node_features", "x",          "features", "node_feat", "node_labels", "y",
-                                          "labels",        "node_label", NULL};
-    const char *x = first_of(l, x_keys);
+    GN_TRY(choose(l, x_keys, x_others, is_node_matrix, least, &l->x, &l->x_also));
+    return choose(l, y_keys, y_others, is_classes, least, &l->y, &l->y_also);
+}
+
+/* What lies on nodes and edges, behind the edges and the number of nodes. */
+static gn_status *read_values(loader *l)
+{
     bool heterophilous = gn_npz_has(l->zip, "train_masks") && gn_npz_has(l->zip, "edges");
-    GN_TRY(read_pairs(l, edges));
-    GN_TRY(count_nodes(l, xy_keys));
     bool reversed = heterophilous && l->r->opt->undirected != 0;
     GN_TRY(read_edge_values(l, reversed || l->r->opt->undirected == 1));
     if (reversed) {
         GN_TRY(gn_edges_to_undirected(&l->edges));
         l->r->undirected = true;
     }
-    if (x) GN_TRY(read_floats(l, x, l->d->n_nodes, &l->d->x, &l->d->n_features));
-    GN_TRY(read_labels(l, first_of(l, y_keys)));
-    return gn_npz_read_split(&l->keys, l->zip, l->r, l->d);
+    GN_TRY(read_features(l, l->x));
+    GN_TRY(read_labels(l, l->y));
+    return gn_npz_read_split(l->zip, l->r, l->d);
+}
+
+static gn_status *read_plain(loader *l)
+{
+    int64_t n = named_nodes(&l->edges);
+    GN_TRY(choose_nodes_arrays(l, n - !names_node_0(&l->edges))); /* one too few: counted from 1, which is said */
+    GN_TRY(count_nodes(l));
+    return read_values(l);
+}
+
+/* A matrix under a name of its own, sparse in a pickle or dense. */
+static gn_status *read_own_matrix(loader *l, const char *key)
+{
+    gn_csr *adj;
+    GN_TRY(gn_npz_matrix(l->zip, key, &adj));
+    l->d->n_nodes = adj->rows;
+    gn_status *s = check_square(l, adj->rows, adj->cols);
+    if (!s) s = edges_of(l, adj, true, false);
+    gn_csr_free(adj);
+    if (!s) s = choose_nodes_arrays(l, l->d->n_nodes);
+    return s ? s : read_values(l);
+}
+
+/* What there is, for who looks for the name of something. */
+static void list_arrays(const loader *l, char *text, size_t size)
+{
+    enum { SHOWN = 8 };
+    size_t n = 0;
+    int count = gn_npz_count(l->zip);
+    *text = 0;
+    for (int k = 0; k < count && k < SHOWN && n < size; k++)
+        n += (size_t)snprintf(text + n, size - n, "%s`%.40s`", k ? ", " : "", gn_npz_name(l->zip, k));
+    if (count > SHOWN && n < size) snprintf(text + n, size - n, " and %d more", count - SHOWN);
 }
 
 static gn_status *load(loader *l)
 {
     static const char *const edge_keys[] = {"edge_index", "edges", "edge_list", NULL};
+    static const char *const matrix_keys[] = {"adj_matrix", "adjacency", "adj", "A", NULL};
+    static const char *const ends[][2] = {{"src", "dst"}, {"row", "col"}};
+    char text[512];
     if (gn_npz_has(l->zip, "adj_indptr")) return read_benchmark(l);
-    const char *edges = first_of(l, edge_keys);
-    if (edges) return read_plain(l, edges);
+    const char *edges = first_of(l, edge_keys), *matrix = first_of(l, matrix_keys);
+    if (edges) {
+        GN_TRY(read_pairs(l, edges));
+        return read_plain(l);
+    }
+    if (matrix) return read_own_matrix(l, matrix);
     if (gn_npz_has(l->zip, "format") && gn_npz_has(l->zip, "shape")) return read_scipy(l);
+    for (int k = 0; k < 2; k++) {
+        if (!gn_npz_has(l->zip, ends[k][0]) || !gn_npz_has(l->zip, ends[k][1])) continue;
+        GN_TRY(read_ends(l, ends[k]));
+        return read_plain(l);
+    }
+    list_arrays(l, text, sizeof text);
     GN_FAIL(GN_ERR_DATA,
             "%s: no graph: expected arrays edge_index or edges, or adj_indptr, adj_indices, ..., or a sparse matrix of "
-            "scipy",
-            l->r->origin);
+            "scipy; it has %s",
+            l->r->origin, *text ? text : "none");
+}
+
+/* Under the names of others, features and labels are arrays of the user's as well. */
+static gn_status *read_more(loader *l)
+{
+    const char *also[] = {l->x_also ? l->x : NULL, l->y_also ? l->y : NULL};
+    for (int k = 0; k < 2; k++)
+        if (also[k]) gn_npz_know(l->zip, also[k], false);
+    GN_TRY(gn_npz_read_more(l->zip, l->d));
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; also[k] && i < l->d->n_more; i++)
+            if (!strcmp(l->d->more[i].name, also[k])) l->d->more[i].also = true;
+    return NULL;
 }
 
 gn_status *gn_npz_parse(const void *bytes, size_t n, gn_reading *r, gn_dataset **out)
 {
     loader l = {.r = r};
-    gn_status *s = gn_zip_open(bytes, n, r->origin, &l.zip);
+    gn_status *s = gn_npz_open(bytes, n, r->origin, &l.zip);
     if (!s) s = gn_dataset_new(NULL, &l.d);
     if (!s) s = load(&l);
-    if (!s) s = gn_npz_read_more(&l.keys, l.zip, l.d);
-    free(l.keys.known);
+    if (!s) s = read_more(&l);
     if (l.counted) gn_ndarray_free(&l.rows);
-    gn_zip_close(l.zip);
+    gn_npz_close(l.zip);
     if (!s) gn_edges_give(&l.edges, l.d);
     gn_edges_free(&l.edges);
     if (s)

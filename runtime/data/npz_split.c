@@ -2,21 +2,21 @@
 #include "runtime/data/npz_split.h"
 
 #include "runtime/data/mem.h"
-#include "runtime/data/npy.h"
 
 typedef struct reader {
-    gn_npz_keys *keys;
-    gn_zip *zip;
+    gn_npz *zip;
     gn_reading *r;
     int64_t nodes;
 } reader;
 
-enum { PARTS = 3, NAMES = 3 }; /* train, validation, test; the names that each may have, NULL at the end */
+enum { PARTS = 3, NAMES = 4 }; /* train, validation, test; the names that each may have, NULL at the end */
 typedef const char *const names[PARTS][NAMES];
 
-static names mask_keys = {
-    {"train_masks", "train_mask", NULL}, {"val_masks", "val_mask", NULL}, {"test_masks", "test_mask", NULL}};
-static names index_keys = {{"train_idx", NULL}, {"valid_idx", "val_idx", NULL}, {"test_idx", NULL}};
+static names mask_keys = {{"train_masks", "train_mask", NULL},
+                          {"val_masks", "val_mask", "valid_mask", NULL},
+                          {"test_masks", "test_mask", NULL}};
+static names index_keys = {
+    {"train_idx", "idx_train", NULL}, {"valid_idx", "val_idx", "idx_val", NULL}, {"test_idx", "idx_test", NULL}};
 
 /* The split `--split` of a mask. */
 static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uint8_t *mask)
@@ -24,7 +24,7 @@ static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uin
     int64_t n = l->nodes, splits = 1, step = 1, split = l->r->opt->split, at;
     bool rows = a->rank == 2 && a->dim[1] == n, columns = !rows && a->rank == 2 && a->dim[0] == n;
     if (!rows && !columns && (a->rank != 1 || a->dim[0] != n))
-        return gn_npz_bad_shape(l->r->origin, key, a,
+        return gn_npz_bad_shape(l->zip, key, a,
                                 "[nodes], [splits, nodes] or [nodes, splits]; numbers of nodes are read under "
                                 "`train_idx`, `valid_idx` and `test_idx`");
     if (a->rank == 2) splits = a->dim[rows ? 0 : 1];
@@ -38,7 +38,7 @@ static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uin
 
 static gn_status *take_numbers(reader *l, const char *key, const gn_ndarray *a, uint8_t *mask)
 {
-    if (a->rank != 1) return gn_npz_bad_shape(l->r->origin, key, a, "a vector of numbers of nodes");
+    if (a->rank != 1) return gn_npz_bad_shape(l->zip, key, a, "a vector of numbers of nodes");
     if (a->kind == 'b')
         GN_FAIL(GN_ERR_DATA, "%s: %s is of booleans: expected numbers of nodes; masks are `train_mask`, ...",
                 l->r->origin, key);
@@ -56,7 +56,6 @@ static gn_status *take_numbers(reader *l, const char *key, const gn_ndarray *a, 
 static gn_status *read_part(reader *l, const char *key, bool numbers, uint8_t **out)
 {
     gn_ndarray a;
-    GN_TRY(gn_npz_known(l->keys, l->zip, key));
     GN_TRY(gn_npz_array(l->zip, key, &a));
     gn_status *s = NULL;
     if (!(*out = gn_mem_alloc(l->nodes, 1))) s = GN_ERROR(GN_ERR_NOMEM, "out of memory: a mask");
@@ -66,7 +65,7 @@ static gn_status *read_part(reader *l, const char *key, bool numbers, uint8_t **
 }
 
 /* How many of the three are there, under which names. */
-static int look_up(const gn_zip *z, names of, const char *key[PARTS])
+static int look_up(const gn_npz *z, names of, const char *key[PARTS])
 {
     int found = 0;
     for (int k = 0; k < PARTS; k++) {
@@ -78,9 +77,9 @@ static int look_up(const gn_zip *z, names of, const char *key[PARTS])
     return found;
 }
 
-gn_status *gn_npz_read_split(gn_npz_keys *k, gn_zip *z, gn_reading *r, gn_dataset *d)
+gn_status *gn_npz_read_split(gn_npz *z, gn_reading *r, gn_dataset *d)
 {
-    reader l = {k, z, r, d->n_nodes};
+    reader l = {z, r, d->n_nodes};
     uint8_t **const mask[PARTS] = {&d->train_mask, &d->val_mask, &d->test_mask};
     const char *key[PARTS];
     int found = look_up(z, mask_keys, key);

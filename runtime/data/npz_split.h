@@ -2,11 +2,11 @@
 #ifndef GN_RUNTIME_DATA_NPZ_SPLIT_H
 #define GN_RUNTIME_DATA_NPZ_SPLIT_H
 
-#include "runtime/data/npz_more.h"
+#include "runtime/data/npz.h"
 #include "runtime/data/readers.h"
 
 /* Masks ({train,val,test}_mask or _masks: [nodes], [splits, nodes] or [nodes, splits]) or numbers of nodes
  * ({train,valid,test}_idx, as OGB names them: [k]); no split where there are none.  Notes how many splits there are. */
-GN_NODISCARD gn_status *gn_npz_read_split(gn_npz_keys *k, gn_zip *z, gn_reading *r, gn_dataset *d);
+GN_NODISCARD gn_status *gn_npz_read_split(gn_npz *z, gn_reading *r, gn_dataset *d);
 
 #endif

@@ -75,7 +75,7 @@ value el_input(elab *E, const char *name, gn_span at)
     }
     if (strcmp(name, "y") != 0 && !mask) return (value){0};
     if (s->n_classes <= 0 && !(mask && s->has_masks))
-        return el_error(E, at, "the data has no labels, so there is no `%s`", name);
+        return el_error(E, at, "the data has no labels, so there is no `%s`%s", name, s->no_labels ? s->no_labels : "");
     if (!mask) return leaf(E, "y", GN_I32, E->node, 0, NULL);
     /* the loss on validation nodes is that of the training nodes with the mask exchanged */
     if (E->mode == MODE_VAL && strcmp(name, "train_mask") == 0) name = "val_mask";

@@ -30,8 +30,8 @@ typedef struct gn_data_shape {
      * bound later. */
     bool (*has_input)(const void *ctx, const char *name);
     const void *ctx;
-    const char *no_features,
-        *no_classes; /* what is to be done where there are none, for errors; NULL: nothing is said */
+    /* What is there instead, and what is to be done, where there are none: ends of errors.  NULL: nothing is said. */
+    const char *no_features, *no_classes, *no_labels;
 } gn_data_shape;
 
 typedef struct gn_define {

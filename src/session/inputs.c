@@ -52,6 +52,30 @@ static bool same_shape(const gn_data_array *a, int rank, const int64_t *dim)
     return have == want && !memcmp(a->dim, dim, (size_t)have * sizeof *dim);
 }
 
+/* A row a node: of one number, where it is for labels. */
+static bool may_be(const gn_session *s, const gn_data_array *a, bool labels)
+{
+    bool one = a->rank == 1 || (a->rank == 2 && a->dim[1] == 1);
+    return a->rank >= 1 && a->rank <= 2 && a->dim[0] == s->data->n_nodes && (one || !labels);
+}
+
+const char *gn_session_other_arrays(const gn_session *s, bool labels)
+{
+    enum { SHOWN = 6 };
+    gn_buf b = {.arena = s->arena};
+    int n = 0;
+    gn_buf_add(&b, "");
+    for (int fitting = 1; fitting >= 0 && !n; fitting--) /* all of them, where none has the shape */
+        for (int k = 0; k < s->data->n_more && n < SHOWN; k++) {
+            const gn_data_array *a = &s->data->more[k];
+            if (a->also || (fitting && !may_be(s, a, labels))) continue;
+            gn_buf_printf(&b, "%s`%s`", n++ ? ", " : "; it has ", a->name);
+            if (a->rank > 0) gn_buf_printf(&b, " %s", shape_text(s->arena, a->rank, a->dim));
+        }
+    if (n) gn_buf_add(&b, labels ? ", and labels are read under `y`" : ", and features are read under `x`");
+    return b.p;
+}
+
 static const char *origin(const gn_session *s) { return s->opt.data.path ? s->opt.data.path : "the built-in graph"; }
 
 static gn_status *check_array(const gn_session *s, const gn_data_array *a, const gir_program *p, const gir_type *t)

@@ -46,15 +46,19 @@ static bool has_input(const void *ctx, const char *name)
 gn_data_shape gn_session_shape(const gn_session *s)
 {
     const gn_dataset *d = s->data;
-    return (gn_data_shape){.n_features = d->n_features,
-                           .n_classes = d->n_classes,
-                           .edge_dim = d->edge_dim,
-                           .has_edge_weight = d->edge_weight != NULL,
-                           .has_masks = d->train_mask != NULL,
-                           .has_input = has_input,
-                           .ctx = d,
-                           .no_features = "; --features identity, degree or ones makes some",
-                           .no_classes = "; --classes N says it, or --weights FILE"};
+    return (gn_data_shape){
+        .n_features = d->n_features,
+        .n_classes = d->n_classes,
+        .edge_dim = d->edge_dim,
+        .has_edge_weight = d->edge_weight != NULL,
+        .has_masks = d->train_mask != NULL,
+        .has_input = has_input,
+        .ctx = d,
+        .no_features = gn_arena_printf(s->arena, "%s; --features identity, degree or ones makes some",
+                                       gn_session_other_arrays(s, false)),
+        .no_classes =
+            gn_arena_printf(s->arena, "%s; --classes N says it, or --weights FILE", gn_session_other_arrays(s, true)),
+        .no_labels = gn_session_other_arrays(s, true)};
 }
 
 /* A loss of labels needs some; there is none at all where the front end has seen that. */
@@ -66,8 +70,8 @@ static gn_status *check_labels(const gn_session *s)
     bool labels = !d->y && (!loss || gn_program_reads(loss, "y"));
     bool mask = !d->train_mask && gn_program_reads(loss, "train_mask");
     if (labels || mask)
-        GN_FAIL(GN_ERR_DATA, "%s has no %s, which training needs", d->name ? d->name : "the data",
-                labels ? "labels" : "masks");
+        GN_FAIL(GN_ERR_DATA, "%s has no %s, which training needs%s", d->name ? d->name : "the data",
+                labels ? "labels" : "masks", labels ? gn_session_other_arrays(s, true) : "");
     return NULL;
 }
 

@@ -16,6 +16,9 @@ void gn_session_find_classes(gn_session *s);
 bool gn_program_reads(const gir_program *p, const char *name); /* an input; NULL reads nothing */
 /* inputs.c: the data's arrays that programs declare as inputs, checked; the others' numbers are given back.  Before nodes are
  * reordered.  GN_ERR_DATA: an array of another shape. */
+/* "; it has `h` [3, 2]; features are read under `x` (or `feat`, ...)": arrays of the data that may have been meant for
+ * features, or for labels; "" where it has none. */
+const char *gn_session_other_arrays(const gn_session *s, bool labels);
 GN_NODISCARD gn_status *gn_session_take_inputs(gn_session *s);
 /* A value of edges, [edges, dim], in the graph's order; *to is the caller's.  NULL of NULL. */
 GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t dim, float **to);

@@ -61,6 +61,10 @@ def npz():
                         x=np.asfortranarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=np.float64).astype(">f8"),
                         y=np.array([1, -1, 0], dtype=np.int8), edge_weight=np.array([0.5, 1, 2], dtype=np.float16),
                         edge_attr=np.array([[1, 2], [3, 4], [5, 6]], dtype=np.uint8))
+    square = sp.csr_matrix(np.array([[0, 1, 0], [0, 0, 2], [0, 0, 0]]))
+    np.savez(folder / "graphdata.npz", adj_matrix=square, node_attr=sp.coo_matrix(np.diag([1.0, 2.0, 3.0])),
+             node_label=np.array([0, 1, 0]), edge_attr=None, metadata=np.array({"name": {1}}, dtype=object))
+    np.savez_compressed(folder / "dict.npz", {"adj_matrix": square.tolil(), "X": np.eye(3), "label": np.array([0, 1, 0])})
     np.savez(folder / "object.npz", edge_index=np.array([None, 1], dtype=object))
 
 

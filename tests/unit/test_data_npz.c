@@ -79,6 +79,23 @@ START_TEST(plain_layout)
 }
 END_TEST
 
+/* Pickled matrices under names of their own, and a dict of all (tests/data/make.py). */
+START_TEST(pickled_layouts)
+{
+    static const char *const files[] = {"tests/data/npz/graphdata.npz", "tests/data/npz/dict.npz"};
+    for (int k = 0; k < 2; k++) {
+        gn_dataset *d = read_path(source_path(files[k]));
+        EDGES(d, 2, L(0, 1), L(1, 2));
+        ck_assert(d->n_nodes == 3 && d->edge_weight[0] == 1 && d->edge_weight[1] == 2 && !d->edge_attr);
+        ck_assert(d->n_features == 3 && d->n_classes == 2 && d->y[1] == 1);
+        ck_assert(k == 0 ? d->x_csr->nnz == 3 && d->x_csr->val[2] == 3 : d->x[4] == 1 && d->x[5] == 0);
+        ck_assert_int_eq(d->n_more, k == 0 ? 1 : 2); /* names of others may be inputs of a model, too */
+        for (int i = 0; i < d->n_more; i++) ck_assert(d->more[i].also && !d->more[i].data == (k == 0));
+        gn_dataset_free(d);
+    }
+}
+END_TEST
+
 /* ---- .npy headers ---- */
 
 static gn_status *npy(const char *dict, size_t data, gn_ndarray *a)
@@ -280,6 +297,7 @@ int main(void)
     tcase_add_test(t, benchmark_layout);
     tcase_add_test(t, heterophilous_layout);
     tcase_add_test(t, plain_layout);
+    tcase_add_test(t, pickled_layouts);
     tcase_add_test(t, npy_headers);
     tcase_add_test(t, hostile_zips);
     tcase_add_test(t, sizes_agree_before_memory_is_taken);

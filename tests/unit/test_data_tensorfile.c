@@ -2,7 +2,7 @@
 /* links: runtime base */
 #include "data_fixture.h"
 
-#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
 #include "runtime/data/tensorfile.h"
 
 #include <dirent.h>
@@ -192,12 +192,12 @@ END_TEST
 START_TEST(npz_round_trip)
 {
     gn_bytes b;
-    gn_zip *z;
+    gn_npz *z;
     gn_ndarray a;
     setup();
     must(gn_npz_write(in_folder("w.npz"), &file));
     must(gn_file_read(in_folder("w.npz"), &b));
-    must(gn_zip_open(b.p, b.n, "test", &z));
+    must(gn_npz_open(b.p, b.n, "test", &z));
     for (int i = 0; i < TENSORS; i++) {
         const gn_named_tensor *t = &tensors[i];
         must(gn_npz_array(z, t->name, &a));
@@ -211,7 +211,7 @@ START_TEST(npz_round_trip)
         }
         gn_ndarray_free(&a);
     }
-    gn_zip_close(z);
+    gn_npz_close(z);
     gn_bytes_free(&b);
     ck_assert_int_eq(sweep(), 1);
 }

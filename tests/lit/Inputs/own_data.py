@@ -343,6 +343,39 @@ for data in (lists, npz("bare.npz", {"edge_index": EDGES})):
     assert files.read_npz(r.path("link.npz"))["out"][1] == (len(ring),)
 r.fails(3, "list has no labels, which training needs", "train", GCN, "--data", lists, "--features", "ones", "--classes", 2)
 
+# Names that other libraries have: DGL's, a matrix, sources and targets apart.  A model may have inputs of such names.
+SRC, DST = [u for u, _ in ring], [v for _, v in ring]
+DENSE = ("f", (N, N), [float((u, v) in set(ring)) for u in range(N) for v in range(N)])
+r.works("train", GCN, "--data", r.path("all.npz"), "-q", "--epochs", 2, "--predictions", r.path("want.npz"))
+for name, change in (("dgl", {"x": None, "feat": X, "y": None, "label": Y}), ("capital", {"x": None, "X": X}),
+                     ("pairs", {"edge_index": None, "src": ("q", (len(ring),), SRC), "dst": ("i", (len(ring),), DST)}),
+                     ("kipf", {**{f"{k}_mask": None for k in ("train", "val", "test")}, **{
+                         f"idx_{k}": ("q", (10,), list(range(i, N, 3))) for i, k in enumerate(("train", "val", "test"))}})):
+    data = npz(name + ".npz", {**ALL, **change})
+    assert "warning" not in said("train", GCN, "--data", data, "--epochs", 2, "--predictions", r.path("got.npz"))
+    assert files.read_npz(r.path("got.npz")) == files.read_npz(r.path("want.npz")), name
+assert "30 nodes, 90 edges, 4 features" in said("run", GCN, "--data", npz("dense.npz", {**ALL, "edge_index": None, "adj": DENSE}))
+model = r.write("feat.gnn", "model M() (g: graph, x: node[F], feat: node[4]) -> node[4] {\n  return x - feat\n}\n")
+r.works("run", model, "--data", r.path("dgl.npz"), "-q", "--predictions", r.path("got.npz"))
+assert not any(files.read_npz(r.path("got.npz"))["out"][2])
+# What is there under other names is said before what it leads to; numbers from 1 too.
+data = npz("other.npz", {**ALL, "x": None, "h": X, "y": None, "klass": Y})
+r.fails(1, "`F` is the number of features, and the data has none; it has `h` [30, 4], `klass` [30], and features are read "
+        "under `x`; --features identity", "train", GCN, "--data", data)
+r.fails(1, "`C` is the number of classes, and the data has none; it has `klass` [30], and labels are read under `y`; "
+        "--classes N", "train", GCN, "--data", data, "--features", "ones")
+r.fails(3, "has no labels, which training needs; it has `klass` [30], and labels", "train", GCN, "--data", data,
+        "--features", "ones", "--classes", 3)
+r.fails(3, "no graph: expected arrays edge_index or edges, or adj_indptr, adj_indices, ..., or a sparse matrix of scipy; "
+        "it has `Graph`, `x`", "run", GCN, "--data", npz("graph.npz", {"x": X, "Graph": EDGES}))
+from_1 = {"edge_index": ("q", (2, len(ring)), [v + 1 for v in SRC + DST])}
+for change in (from_1, {**from_1, "x": None, "feat": X}):
+    r.fails(3, ": says 30 nodes: expected 31, as the edges name, to 2147483647; no edge names node 0: nodes count from 0",
+            "run", GCN, "--data", npz("from1.npz", {**ALL, **change}))
+assert "warning: no edge names node 0, as if nodes were counted from 1" in said(
+    "run", r.path("nox.gnn"), "--data", npz("from1.npz", from_1))
+assert "warning: 7 of 11 nodes have no edge" in said("run", r.path("nox.gnn"), "--data", r.write("gaps.txt", "0 1\n3 10\n"))
+
 # A graph without edges has weights of none.
 empty = npz("empty.npz", {**ALL, "edge_index": ("q", (2, 0), []), "edge_weight": ("f", (0,), []), "edge_attr": ("f", (0, 2), [])})
 assert r.works("train", GCN, "--data", empty, "-q", "--epochs", 2).startswith("seed 0: 2 epochs")
