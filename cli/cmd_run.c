@@ -1,6 +1,8 @@
 #include "cli/device_option.h"
 #include "cli/session_options.h"
 
+#include "runtime/data/listed.h"
+
 static gn_status *json_metrics(gn_json *j, const gn_session *s)
 {
     int64_t classes;
@@ -12,7 +14,11 @@ static gn_status *json_metrics(gn_json *j, const gn_session *s)
     for (int k = 0; k < 3; k++) {
         gn_metrics m;
         if (!mask[k]) continue;
-        GN_TRY(gn_metrics_compute(out, s->data->n_nodes, classes, s->data->y, mask[k], &m));
+        gn_listed l;
+        GN_TRY(gn_listed_rows(s->data, mask[k], out, classes, &l));
+        gn_status *status = gn_metrics_compute(l.logits, l.n, classes, l.y, l.mask, &m);
+        gn_listed_free(&l);
+        GN_TRY(status);
         gn_json_object(j, name[k]);
         gn_json_int(j, "n", m.n);
         gn_json_double(j, "accuracy", m.accuracy);

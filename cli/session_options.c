@@ -151,6 +151,15 @@ static int64_t classes_seen(const gn_dataset *d, bool *first)
     return n;
 }
 
+/* "2 nodes to train on" or "2 nodes to train on (4 with repeats)" */
+static void print_marked(const uint8_t *mask, const float *times, int64_t n, const char *what)
+{
+    double all = 0;
+    fprintf(stderr, "%s%lld %s", *what == 'n' ? "" : ", ", (long long)marked(mask, n), what);
+    for (int64_t v = 0; times && v < n; v++) all += (double)times[v];
+    if (times) fprintf(stderr, " (%.0f with repeats)", all);
+}
+
 /* What was read, and what was made of it on the way. */
 static void describe_data(const gn_session *s)
 {
@@ -170,10 +179,12 @@ static void describe_data(const gn_session *s)
     for (int k = 0; k < d->n_more; k++)
         if (d->more[k].taken) fprintf(stderr, ", %s", d->more[k].name);
     fprintf(stderr, "%s\n", d->embedded ? " (the built-in graph gave the shapes; --data PATH gives another)" : "");
-    if (d->train_mask)
-        fprintf(stderr, "%lld nodes to train on, %lld for validation, %lld for test%s",
-                (long long)marked(d->train_mask, d->n_nodes), (long long)marked(d->val_mask, d->n_nodes),
-                (long long)marked(d->test_mask, d->n_nodes), d->split_drawn ? ", drawn" : "\n");
+    if (d->train_mask) {
+        print_marked(d->train_mask, d->train_times, d->n_nodes, "nodes to train on");
+        print_marked(d->val_mask, d->val_times, d->n_nodes, "for validation");
+        print_marked(d->test_mask, d->test_times, d->n_nodes, "for test");
+        fputs(d->split_drawn ? ", drawn" : "\n", stderr);
+    }
     if (d->split_drawn) fprintf(stderr, " with seed %llu\n", (unsigned long long)s->opt.data.seed);
     int64_t vain = d->train_mask ? marked_in_vain(d) : 0;
     if (vain)

@@ -37,6 +37,9 @@ void gn_dataset_free(gn_dataset *d)
     free(d->train_mask);
     free(d->val_mask);
     free(d->test_mask);
+    free(d->train_times);
+    free(d->val_times);
+    free(d->test_times);
     for (int k = 0; k < d->n_more; k++) {
         gn_data_array_drop(&d->more[k]);
         free(d->more[k].name);

@@ -48,7 +48,10 @@ typedef struct gn_dataset {
     int64_t n_classes;
     int32_t *y; /* [n_nodes] class of a node, or -1 where unknown; NULL without labels */
     uint8_t *train_mask, *val_mask, *test_mask; /* [n_nodes] 0/1, NULL when the data has no labels */
-    bool split_drawn;                           /* the split was drawn by seed, not given by the data */
+    /* How often a split that lists nodes by number has each, where one is listed twice or more; NULL: once, or not at
+     * all, as the mask says. */
+    float *train_times, *val_times, *test_times; /* [n_nodes] */
+    bool split_drawn;                            /* the split was drawn by seed, not given by the data */
     bool synthetic_features; /* features were made up (identity/degree/one-hot) because the data has none */
     bool normalized;         /* rows of features were divided by their sums */
     bool embedded;           /* the default graph of the program */

@@ -18,6 +18,12 @@ static names mask_keys = {{"train_masks", "train_mask", NULL},
 static names index_keys = {
     {"train_idx", "idx_train", NULL}, {"valid_idx", "val_idx", "idx_val", NULL}, {"test_idx", "idx_test", NULL}};
 
+/* What is read for one of the three. */
+typedef struct part {
+    uint8_t *mask;
+    float *times;
+} part;
+
 /* The split `--split` of a mask. */
 static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uint8_t *mask)
 {
@@ -36,8 +42,11 @@ static gn_status *take_mask(reader *l, const char *key, const gn_ndarray *a, uin
     return NULL;
 }
 
-static gn_status *take_numbers(reader *l, const char *key, const gn_ndarray *a, uint8_t *mask)
+/* A node that is listed again counts again, as a row of out[train_idx] does. */
+static gn_status *take_numbers(reader *l, const char *key, const gn_ndarray *a, part *p)
 {
+    float *times;
+    bool again = false;
     if (a->rank != 1) return gn_npz_bad_shape(l->zip, key, a, "a vector of numbers of nodes");
     if (a->kind == 'b')
         GN_FAIL(GN_ERR_DATA, "%s: %s is of booleans: expected numbers of nodes; masks are `train_mask`, ...",
@@ -47,19 +56,27 @@ static gn_status *take_numbers(reader *l, const char *key, const gn_ndarray *a, 
         if (!gn_ndarray_i64(a, i, &v) || v < 0 || v >= l->nodes)
             GN_FAIL(GN_ERR_DATA, "%s: %s[%lld] is %g: expected a node from 0 to %lld", l->r->origin, key, (long long)i,
                     gn_ndarray_f64(a, i), (long long)l->nodes - 1);
-        mask[v] = 1;
+        again |= p->mask[v];
+        p->mask[v] = 1;
     }
     l->r->splits = 1;
+    if (!again) return NULL;
+    GN_MEM(times, l->nodes);
+    p->times = times;
+    for (int64_t i = 0; i < a->count; i++) {
+        int64_t v;
+        if (gn_ndarray_i64(a, i, &v)) times[v] += 1;
+    }
     return NULL;
 }
 
-static gn_status *read_part(reader *l, const char *key, bool numbers, uint8_t **out)
+static gn_status *read_part(reader *l, const char *key, bool numbers, part *p)
 {
     gn_ndarray a;
     GN_TRY(gn_npz_array(l->zip, key, &a));
     gn_status *s = NULL;
-    if (!(*out = gn_mem_alloc(l->nodes, 1))) s = GN_ERROR(GN_ERR_NOMEM, "out of memory: a mask");
-    if (!s) s = (numbers ? take_numbers : take_mask)(l, key, &a, *out);
+    if (!(p->mask = gn_mem_alloc(l->nodes, 1))) s = GN_ERROR(GN_ERR_NOMEM, "out of memory: a mask");
+    if (!s) s = numbers ? take_numbers(l, key, &a, p) : take_mask(l, key, &a, p->mask);
     gn_ndarray_free(&a);
     return s;
 }
@@ -81,6 +98,7 @@ gn_status *gn_npz_read_split(gn_npz *z, gn_reading *r, gn_dataset *d)
 {
     reader l = {z, r, d->n_nodes};
     uint8_t **const mask[PARTS] = {&d->train_mask, &d->val_mask, &d->test_mask};
+    float **const times[PARTS] = {&d->train_times, &d->val_times, &d->test_times};
     const char *key[PARTS];
     int found = look_up(z, mask_keys, key);
     bool numbers = found == 0;
@@ -89,6 +107,12 @@ gn_status *gn_npz_read_split(gn_npz *z, gn_reading *r, gn_dataset *d)
     if (found < PARTS)
         GN_FAIL(GN_ERR_DATA, "%s: expected %s for train, %s and test, or none", r->origin,
                 numbers ? "numbers of nodes" : "masks", numbers ? "valid" : "val");
-    for (int p = 0; p < PARTS; p++) GN_TRY(read_part(&l, key[p], numbers, mask[p]));
+    for (int k = 0; k < PARTS; k++) {
+        part p = {0};
+        gn_status *s = read_part(&l, key[k], numbers, &p);
+        *mask[k] = p.mask;
+        *times[k] = p.times;
+        GN_TRY(s);
+    }
     return NULL;
 }

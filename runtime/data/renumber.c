@@ -51,6 +51,9 @@ gn_status *gn_dataset_renumber(gn_dataset *d, const int64_t *to)
     MOVE(train_mask, 1);
     MOVE(val_mask, 1);
     MOVE(test_mask, 1);
+    MOVE(train_times, 1);
+    MOVE(val_times, 1);
+    MOVE(test_times, 1);
     for (int k = 0; k < d->n_more; k++) {
         int64_t cols = 1;
         for (int i = 1; i < d->more[k].rank; i++) cols *= d->more[k].dim[i];

@@ -36,7 +36,16 @@ static void take_pick(gn_compile_options *o, const gn_pick *p)
 static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
 {
     static const char *const sparse[] = {"x"};
-    static const char *const data[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
+    static const char *const data[] = {"x",
+                                       "y",
+                                       "train_mask",
+                                       "val_mask",
+                                       "test_mask",
+                                       "train_mask.times",
+                                       "val_mask.times",
+                                       "test_mask.times",
+                                       "g.weight",
+                                       "g.attr"};
     gn_compile_options o = {
         .index = z->opt.index, .n_hints = z->opt.n_hints, .hints = z->opt.hints, .hints_hold = z->opt.one_data};
     o.pass.without = z->opt.without;

@@ -157,6 +157,38 @@ value builtin_count(elab *E, const builtin_call *c)
     return el_space_reduce(E, c->mark, GIR_SUM, val_tensor(gir_cast(E->prog, m->id, GN_F32), NULL));
 }
 
+/* How often the data lists the rows of a mask: 0 where each counts once.  *lost: in a way that cannot be followed. */
+static gir_id repeats_of(elab *E, gir_id v, bool *lost)
+{
+    const gir_node *n = gir_at(E->prog, v);
+    if (n->op == GIR_INPUT) return el_times_of_mask(E, n->attr.name);
+    gir_id found = 0;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        gir_id in = gir_in(E->prog, v, (int)k);
+        gir_id times = gir_type_of(E->prog, in)->is_graph ? 0 : repeats_of(E, in, lost);
+        if (times) found = found ? gir_op2(E->prog, GIR_MUL, found, times) : times;
+    }
+    *lost |= found && gir_at(E->prog, v)->op != GIR_AND;
+    return found;
+}
+
+value builtin_repeats(elab *E, const builtin_call *c)
+{
+    const value *m = &c->arg[0];
+    bool lost = false;
+    if (m->kind == VAL_NONE) return NONE;
+    if (m->kind != VAL_TENSOR || val_type(E, m)->elem != GN_BOOL || val_type(E, m)->rank || !val_type(E, m)->space)
+        return el_error(E, c->span[0], "`repeats` takes a mask of nodes or edges, not %s", val_text(E, m));
+    if (!E->shape->train_repeats && !E->shape->val_repeats && !E->shape->test_repeats) return NONE;
+    gir_id times = repeats_of(E, m->id, &lost);
+    if (lost)
+        return el_error(
+            E, c->span[0],
+            "the data lists nodes more than once, and how often is known of `train_mask` and of `train_mask "
+            "and ...`, not of a mask that is made of it otherwise");
+    return times ? val_tensor(times, NULL) : NONE;
+}
+
 /* initialisers ------------------------------------------------------------------------------------------------------- */
 
 static value init(elab *E, el_init i)

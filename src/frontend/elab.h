@@ -277,7 +277,8 @@ value el_model_input(elab *E, const ast_formal *f, bool only); /* an input of th
 const char *el_data_name(const ast_formal *f,
                          bool only);                  /* which of g, x and attr it is; NULL: data under its own name */
 bool el_left_out(const elab *E, const ast_formal *f); /* it has a default, and the data nothing of its name */
-value el_data_dim(elab *E, const char *name, gn_span at);                /* F, C, D; UNSET */
+value el_data_dim(elab *E, const char *name, gn_span at); /* F, C, D; UNSET */
+gir_id el_times_of_mask(elab *E, const char *mask);       /* an input: how often the data lists a node; 0: once */
 gir_id el_leaf(elab *E, gir_op op, const char *name, const gir_type *t); /* one a name */
 void el_begin_program(elab *E, const char *name, el_mode mode);
 

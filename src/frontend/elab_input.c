@@ -59,6 +59,20 @@ value el_data_dim(elab *E, const char *name, gn_span at)
     return el_error(E, at, "`%s` is the number of %s, and the data has none%s", name, what, help ? help : "");
 }
 
+gir_id el_times_of_mask(elab *E, const char *mask)
+{
+    const gn_data_shape *s = E->shape;
+    const struct {
+        const char *mask, *times;
+        bool repeats;
+    } of[] = {{"train_mask", "train_mask.times", s->train_repeats},
+              {"val_mask", "val_mask.times", s->val_repeats},
+              {"test_mask", "test_mask.times", s->test_repeats}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        if (!strcmp(of[k].mask, mask)) return of[k].repeats ? leaf(E, of[k].times, GN_F32, E->node, 0, NULL).id : 0;
+    return 0;
+}
+
 value el_input(elab *E, const char *name, gn_span at)
 {
     const gn_data_shape *s = E->shape;

@@ -25,7 +25,8 @@ void gn_ast_print(const gn_ast *ast, gn_buf *out); /* --emit=ast */
 /* What the data gives: binds the dims F (n_features), C (n_classes), D (edge_dim) and tells which inputs exist. */
 typedef struct gn_data_shape {
     int64_t n_features, n_classes, edge_dim;
-    bool has_edge_weight, has_masks; /* masks: without labels too */
+    bool has_edge_weight, has_masks;               /* masks: without labels too */
+    bool train_repeats, val_repeats, test_repeats; /* a split lists some node twice or more: "train_mask.times", ... */
     /* Is there anything for an input of a name of its own?  Where not, one that has a default takes it.  NULL: each is
      * bound later. */
     bool (*has_input)(const void *ctx, const char *name);
@@ -64,7 +65,8 @@ typedef struct gn_model {
     int n_params;
     gn_param *params;
     /* Programs share the names of inputs and states.
-     * Inputs: "x" node f32[F]; "y" node i32[]; masks "train_mask" ... node bool[]; graph "g"; "g.weight" edge f32[];
+     * Inputs: "x" node f32[F]; "y" node i32[]; masks "train_mask" ... node bool[]; how often the data lists a node of
+     * one, "train_mask.times" ... node f32[], where the shape has repeats; graph "g"; "g.weight" edge f32[];
      * "g.attr" edge f32[D]; states "rng.seed", "rng.step" i64[] (read by dropout; the train pass advances the step).
      * Inputs of other names: those that a model or train block declares, "node f32[d..]" or "f32[d..]".
      * eval: dropout off, running statistics used; output "out".

@@ -42,6 +42,9 @@ static void labels_digest(const gn_session *s, char out[WORDS])
         if (d->train_mask) gn_sha256_add(&h, &d->train_mask[row], 1);
         if (d->val_mask) gn_sha256_add(&h, &d->val_mask[row], 1);
         if (d->test_mask) gn_sha256_add(&h, &d->test_mask[row], 1);
+        const float *times[] = {d->train_times, d->val_times, d->test_times};
+        for (int k = 0; k < 3; k++)
+            if (times[k]) gn_sha256_add(&h, &times[k][row], sizeof *times[k]);
     }
     gn_sha256_end(&h, digest);
     gn_sha256_hex(digest, out);

@@ -1,6 +1,8 @@
 /* fit: the training loop over a bound session. */
 #include "session/session_impl.h"
 
+#include "runtime/data/listed.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +25,15 @@ double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
     int64_t classes;
     const float *out = gn_session_logits(s, &classes);
     if (!out || !s->data->y || !mask) return NAN;
-    return gn_accuracy(out, s->data->n_nodes, classes, s->data->y, mask);
+    gn_listed l;
+    gn_status *status = gn_listed_rows(s->data, mask, out, classes, &l);
+    if (status) {
+        gn_status_free(status);
+        return NAN;
+    }
+    double accuracy = gn_accuracy(l.logits, l.n, classes, l.y, l.mask);
+    gn_listed_free(&l);
+    return accuracy;
 }
 
 /* The loss that the last run of the unit computed: waits for it. */

@@ -14,7 +14,16 @@ bool gn_program_reads(const gir_program *p, const char *name)
 
 static bool of_the_format(const char *name)
 {
-    static const char *const names[] = {"x", "y", "train_mask", "val_mask", "test_mask", "g.weight", "g.attr"};
+    static const char *const names[] = {"x",
+                                        "y",
+                                        "train_mask",
+                                        "val_mask",
+                                        "test_mask",
+                                        "train_mask.times",
+                                        "val_mask.times",
+                                        "test_mask.times",
+                                        "g.weight",
+                                        "g.attr"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (!strcmp(name, names[k])) return true;
     return false;

@@ -52,6 +52,9 @@ gn_data_shape gn_session_shape(const gn_session *s)
         .edge_dim = d->edge_dim,
         .has_edge_weight = d->edge_weight != NULL,
         .has_masks = d->train_mask != NULL,
+        .train_repeats = d->train_times && !s->opt.objects,
+        .val_repeats = d->val_times && !s->opt.objects,
+        .test_repeats = d->test_times && !s->opt.objects,
         .has_input = has_input,
         .ctx = d,
         .no_features = gn_arena_printf(s->arena, "%s; --features identity, degree or ones makes some",
@@ -75,6 +78,22 @@ static gn_status *check_labels(const gn_session *s)
     return NULL;
 }
 
+/* A loss of one's own that reads a mask alone would count each row once, which is not what the data says. */
+static gn_status *check_repeats(const gn_session *s, const gir_program *p)
+{
+    static const char *const masks[][2] = {
+        {"train_mask", "train_mask.times"}, {"val_mask", "val_mask.times"}, {"test_mask", "test_mask.times"}};
+    const float *times[] = {s->data->train_times, s->data->val_times, s->data->test_times};
+    for (int k = 0; k < 3 && p && !s->opt.objects; k++)
+        if (times[k] && gn_program_reads(p, masks[k][0]) && !gn_program_reads(p, masks[k][1]))
+            GN_FAIL(
+                GN_ERR_MODEL,
+                "%s: the data lists nodes of %s more than once, and the loss counts each once; `repeats(%s)` is how "
+                "often",
+                s->model->name, masks[k][0], masks[k][0]);
+    return NULL;
+}
+
 static gn_status *front_end(gn_session *s)
 {
     const char *text;
@@ -88,6 +107,8 @@ static gn_status *front_end(gn_session *s)
     gn_data_shape shape = gn_session_shape(s);
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
     GN_TRY(check_labels(s));
+    if (s->opt.train) GN_TRY(check_repeats(s, s->model->loss));
+    if (s->opt.train) GN_TRY(check_repeats(s, s->model->validate));
     if ((s->opt.checkpoint || s->opt.resume) && s->model->loss)
         s->program = gn_program_digest(s->arena, s->model->loss);
     GN_TRY(gn_session_take_inputs(s));
@@ -225,7 +246,7 @@ static gn_status *make_features(gn_session *s, const gn_unit *u)
 
 gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_instance *like)
 {
-    enum { DATA = 8 };
+    enum { DATA = 11 };
     const gn_dataset *d = s->data;
     if (!u->code) return NULL;
     GN_TRY(make_features(s, u));
@@ -239,6 +260,9 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
     if (d->train_mask) b[n++] = (gn_binding){"train_mask", GN_BOOL, nodes, 1, d->train_mask};
     if (d->val_mask) b[n++] = (gn_binding){"val_mask", GN_BOOL, nodes, 1, d->val_mask};
     if (d->test_mask) b[n++] = (gn_binding){"test_mask", GN_BOOL, nodes, 1, d->test_mask};
+    if (d->train_times) b[n++] = (gn_binding){"train_mask.times", GN_F32, nodes, 1, d->train_times};
+    if (d->val_times) b[n++] = (gn_binding){"val_mask.times", GN_F32, nodes, 1, d->val_times};
+    if (d->test_times) b[n++] = (gn_binding){"test_mask.times", GN_F32, nodes, 1, d->test_times};
     if (s->edge_weight) b[n++] = (gn_binding){"g.weight", GN_F32, d->n_edges, 1, s->edge_weight};
     if (s->edge_attr) b[n++] = (gn_binding){"g.attr", GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
     n += gn_session_bind_inputs(s, b + n);
@@ -421,6 +445,7 @@ static int64_t data_bytes(const gn_session *s)
     if (s->edge_attr) bytes += edges * d->edge_dim * 4;
     if (d->y) bytes += d->n_nodes * 4;
     if (d->train_mask) bytes += 3 * d->n_nodes;
+    bytes += d->n_nodes * 4 * (!!d->train_times + !!d->val_times + !!d->test_times);
     if (s->row_of) bytes += d->n_nodes * 8;
     return bytes;
 }

@@ -304,10 +304,10 @@ static const char *printed(const gn_model *m)
 }
 
 /* Names that stdlib calls, its own and built-in ones, as those of functions and layers of the file. */
-static const char *const own_names[] = {"aggregate",  "cross_entropy", "gcn_norm", "inv_sqrt", "labelled",
-                                        "leaky_relu", "log_softmax",   "nll",      "one_hot",  "ratio",
-                                        "relu",       "softmax",       "count",    "degree",   "detach",
-                                        "dropout",    "max",           "sum",      "rsqrt",    "self_loops"};
+static const char *const own_names[] = {
+    "aggregate", "cross_entropy", "gcn_norm", "inv_sqrt",   "labelled", "leaky_relu", "log_softmax", "nll",
+    "one_hot",   "ratio",         "relu",     "softmax",    "count",    "degree",     "detach",      "dropout",
+    "max",       "sum",           "rsqrt",    "self_loops", "repeats",  "times"};
 
 START_TEST(stdlib_sees_its_own_names)
 {

@@ -1,5 +1,6 @@
 """Data of one's own: inputs of other names, no features, no labels, keys that are misspelt, and what is said of them."""
 import json
+import math
 import os
 
 import files
@@ -342,6 +343,66 @@ for data in (lists, npz("bare.npz", {"edge_index": EDGES})):
     assert out.startswith("seed 0: 30 epochs, loss ") and float(out.split("loss ")[1].split("\n")[0]) < 0.1, out
     assert files.read_npz(r.path("link.npz"))["out"][1] == (len(ring),)
 r.fails(3, "list has no labels, which training needs", "train", GCN, "--data", lists, "--features", "ones", "--classes", 2)
+
+# A split that lists a node again counts it again, as out[train_idx] does: in losses, accuracies and metrics.
+IDX = {"train": [0, 0, 0, 1, 4, 4], "valid": [2, 2, 5], "test": [3, 6, 6, 6, 6]}
+again = npz("again.npz", {"edge_index": EDGES, "x": X, "y": Y, **{f"{k}_idx": ("q", (len(v),), v) for k, v in IDX.items()}})
+W3 = [((i * 5) % 7 - 3) / 2 + i * i / 64 for i in range(12)]
+files.write_safetensors(r.path("w3.safetensors"), {"l.weight": ("f", (3, 4), W3), "l.bias": ("f", (3,), [0.5, 0, -0.5])})
+MODEL3 = """model M() (g: graph, x: node[F]) -> node[C] {
+  l = Linear(C) as "l"
+  return l(x)
+}
+train M {
+  loss = LOSS
+  optimizer = sgd(lr = 0.0)
+  epochs = 1
+}
+"""
+
+
+def logits(v):
+    return [sum(W3[4 * c + k] * X[2][4 * v + k] for k in range(4)) + (0.5, 0, -0.5)[c] for c in range(3)]
+
+
+def logp(v):
+    z = logits(v)
+    return [a - math.log(sum(map(math.exp, z))) for a in z]
+
+
+def mean(rows, weight=lambda v: 1):
+    return sum(a * weight(v) for v, a in rows) / sum(weight(v) for v, _ in rows)
+
+
+TRAIN = IDX["train"]
+CLASS_WEIGHT = (1, 2, 0.5)
+for loss, want in (
+    ("sum(train_mask ? repeats(train_mask) * M(g, x)[0] : 0)", sum(logits(v)[0] for v in TRAIN)),
+    ("cross_entropy(M(g, x), y, weight = [1, 2, 0.5]) over train_mask",
+     mean([(v, -logp(v)[v % 3]) for v in TRAIN], lambda v: CLASS_WEIGHT[v % 3])),
+    ("cross_entropy(M(g, x), y, label_smoothing = 0.3) over train_mask",
+     mean([(v, -0.7 * logp(v)[v % 3] - 0.1 * sum(logp(v))) for v in TRAIN])),
+    ("mse(M(g, x), one_hot(y, C)) over train_mask and x[0] < 10",
+     mean([(v, sum((z - (c == v % 3)) ** 2 for c, z in enumerate(logits(v))) / 3) for v in TRAIN])),
+    ("cross_entropy(M(g, x), y) over train_mask", mean([(v, -logp(v)[v % 3]) for v in TRAIN])),
+):
+    for how in ("none", "degree"):
+        out = json.loads(r.works("train", r.write("again.gnn", MODEL3.replace("LOSS", loss)), "--data", again, "-q", "--json",
+                                 "--weights", r.path("w3.safetensors"), "--reorder", how))
+        assert abs(out["runs"][0]["loss"] - want) < 1e-5, (loss, how, out["runs"][0]["loss"], want)
+right = {k: mean([(v, logits(v).index(max(logits(v))) == v % 3) for v in IDX[k]]) for k in IDX}
+run = json.loads(r.works("run", r.path("again.gnn"), "--data", again, "-q", "--json", "--weights", r.path("w3.safetensors")))
+for key, of in (("train", "train"), ("val", "valid"), ("test", "test")):
+    assert abs(out["runs"][0][key + "_acc"] - right[of]) < 1e-6, (key, out, right)
+    assert run["metrics"][key]["n"] == len(IDX[of]) and abs(run["metrics"][key]["accuracy"] - right[of]) < 1e-6, (key, run)
+assert "3 nodes to train on (6 with repeats), 2 for validation (3 with repeats), 2 for test (5 with repeats)\n" in said(
+    "run", r.path("again.gnn"), "--data", again)
+r.fails(1, "nodes of train_mask more than once, and the loss counts each once; `repeats(train_mask)` is how often", "train",
+        r.write("once.gnn", MODEL3.replace("LOSS", "sum(train_mask ? M(g, x)[0] : 0) / count(train_mask)")), "--data", again)
+r.fails(1, "how often is known of `train_mask` and of `train_mask and ...`", "train", r.write(
+    "or.gnn", MODEL3.replace("LOSS", "cross_entropy(M(g, x), y) over train_mask or val_mask")), "--data", again)
+watch = MODEL3.replace("LOSS", "cross_entropy(M(g, x), y) over train_mask").replace("epochs = 1", "epochs = 2\n  patience = 1\n  monitor = val_loss")
+r.works("train", r.write("watch.gnn", watch), "--data", again, "-q")
 
 # Names that other libraries have: DGL's, a matrix, sources and targets apart.  A model may have inputs of such names.
 SRC, DST = [u for u, _ in ring], [v for _, v in ring]
