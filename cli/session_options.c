@@ -240,6 +240,7 @@ static void describe_unread(const gn_session *s)
 static void describe_unread_weights(const gn_session *s)
 {
     char text[GN_UNREAD] = "";
+    if (s->weights && s->weights->note) fprintf(stderr, "%s: %s\n", s->opt.weights, s->weights->note);
     if (s->weights) gn_weights_unread(s->model, s->weights, text);
     if (*text)
         fprintf(stderr, "warning: %s: tensors that %s does not have: %s\n", s->opt.weights, s->model->name, text);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ typedef struct span {
 
 typedef struct found {
     const unsigned char *data; /* NULL: not yet */
+    gn_elem elem;
 } found;
 
 typedef struct scanner {
@@ -150,6 +152,57 @@ static void shape_text(char *out, size_t size, int rank, const int64_t *dim)
     if (n < size) snprintf(out + n, size - n, "%s]", rank > GN_AOT_RANK ? ", ..." : "");
 }
 
+static const struct {
+    const char *name;
+    gn_elem elem;
+} floats[] = {{"F32", GN_F32}, {"F64", GN_F64}, {"F16", GN_F16}, {"BF16", GN_BF16}};
+enum { FLOATS = sizeof floats / sizeof *floats };
+
+/* Number i of a tensor as a float32. */
+static float number_at(const found *f, int64_t i)
+{
+    const unsigned char *p = f->data + (size_t)i * gn_elem_size(f->elem);
+    uint16_t half;
+    uint32_t bits;
+    float single;
+    double wide;
+    if (f->elem == GN_F64) {
+        memcpy(&wide, p, sizeof wide);
+        return (float)wide;
+    }
+    if (f->elem == GN_F32) {
+        memcpy(&single, p, sizeof single);
+        return single;
+    }
+    memcpy(&half, p, sizeof half);
+    int exponent = half >> 10 & 31;
+    bits = (uint32_t)half << 16;
+    if (f->elem == GN_F16) { /* the exponent moves to that of a float32; what has none is a fraction of 2^-14 */
+        bits = (half & 0x8000u) << 16 | (half & 0x7fffu) << 13;
+        if (exponent == 31) bits += (uint32_t)(255 - 31) << 23;
+        if (exponent > 0 && exponent < 31) bits += (uint32_t)(127 - 15) << 23;
+        if (exponent == 0) {
+            single = (float)(half & 1023) * 0x1p-24f;
+            return half >> 15 ? -single : single;
+        }
+    }
+    memcpy(&single, &bits, sizeof single);
+    return single;
+}
+
+/* A number that no float32 is would be read as an infinity. */
+static gn_status *check_range(const scanner *z, const found *f, const gn_aot_weight *w)
+{
+    for (int64_t i = 0; f->elem == GN_F64 && i < w->elems; i++) {
+        double wide;
+        memcpy(&wide, f->data + (size_t)i * sizeof wide, sizeof wide);
+        if (isfinite(wide) && !isfinite((float)wide))
+            GN_FAIL(GN_ERR_DATA, "%s: tensor '%s': number %lld is %g, which no float32 is", z->origin, w->name,
+                    (long long)i, wide);
+    }
+    return NULL;
+}
+
 /* Notes the tensor where it is a weight of the model. */
 static gn_status *note_tensor(scanner *z, span name, const tensor *t)
 {
@@ -157,7 +210,9 @@ static gn_status *note_tensor(scanner *z, span name, const tensor *t)
     while (k < z->image->n_weights && !is(name, z->image->weights[k].name)) k++;
     if (k == z->image->n_weights) return NULL;
     const gn_aot_weight *w = &z->image->weights[k];
-    bool fits = is(t->dtype, "F32") && t->rank == w->rank;
+    int e = 0;
+    while (e < FLOATS && !is(t->dtype, floats[e].name)) e++;
+    bool fits = e < FLOATS && t->rank == w->rank;
     for (int d = 0; fits && d < t->rank; d++) fits = t->dim[d] == w->dim[d];
     if (!fits) {
         char want[192], have[192];
@@ -166,12 +221,12 @@ static gn_status *note_tensor(scanner *z, span name, const tensor *t)
         GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' is %.*s %s, expected F32 %s", z->origin, w->name, (int)t->dtype.n,
                 t->dtype.p, have, want);
     }
-    if (t->to - t->from != (uint64_t)w->elems * sizeof(float))
+    if (t->to - t->from != (uint64_t)w->elems * gn_elem_size(floats[e].elem))
         GN_FAIL(GN_ERR_DATA, "%s: tensor '%s' has %llu bytes", z->origin, w->name,
                 (unsigned long long)(t->to - t->from));
     if (z->found[k].data) GN_FAIL(GN_ERR_DATA, "%s: there are two tensors '%s'", z->origin, w->name);
-    z->found[k].data = z->data + t->from;
-    return NULL;
+    z->found[k] = (found){z->data + t->from, floats[e].elem};
+    return check_range(z, &z->found[k], w);
 }
 
 static gn_status *scan(scanner *z)
@@ -202,8 +257,7 @@ static void copy_all(gn_aot_model *m, const found *from)
     for (int k = 0; k < m->image->n_weights; k++) {
         const gn_aot_weight *w = &m->image->weights[k];
         float *to = gn_state_find(&m->store->state, w->state)->data;
-        for (int64_t i = 0; i < w->elems; i++)
-            memcpy(&to[i], from[k].data + aot_in_file(w, i) * (int64_t)sizeof(float), sizeof(float));
+        for (int64_t i = 0; i < w->elems; i++) to[i] = number_at(&from[k], aot_in_file(w, i));
     }
     m->inferred = false;
 }

@@ -117,12 +117,16 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
     *cols = a.rank == 2 ? a.dim[1] : 1;
     if (!s && !(*out = gn_mem_alloc(a.count, sizeof **out)))
         s = GN_ERROR(GN_ERR_NOMEM, "out of memory: %lld numbers", (long long)a.count);
+    int64_t bad = 0, first = 0;
     for (int64_t i = 0; !s && i < a.count; i++) {
         (*out)[i] = (float)gn_ndarray_f64(&a, i);
-        if (!isfinite((*out)[i]))
-            s = GN_ERROR(GN_ERR_DATA, "%s: %s: row %lld, column %lld is %g: expected finite numbers", l->r->origin, key,
-                         (long long)(i / *cols), (long long)(i % *cols), gn_ndarray_f64(&a, i));
+        if (isfinite((*out)[i])) continue;
+        if (!bad++) first = i;
     }
+    if (bad)
+        s = GN_ERROR(GN_ERR_DATA, "%s: %s: row %lld, column %lld is %g: expected finite numbers, and %lld of %lld are not",
+                     l->r->origin, key, (long long)(first / *cols), (long long)(first % *cols),
+                     gn_ndarray_f64(&a, first), (long long)bad, (long long)a.count);
     gn_ndarray_free(&a);
     return s;
 }

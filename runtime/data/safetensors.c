@@ -155,11 +155,38 @@ static gn_status *read_header(reading *r, json_t *root)
     return check_places(r);
 }
 
+#define SAVE                                                                                                           \
+    "; in Python: safetensors.torch.save_file({k: v.contiguous().clone() for k, v in torch.load(FILE, "                \
+    "map_location=\"cpu\").items()}, \"weights.safetensors\")"
+
+/* Files that weights often come in, and what makes them one that is read here. */
+static gn_status *check_kind(const unsigned char *p, size_t n, const char *origin)
+{
+    static const struct {
+        const char *magic, *what;
+    } others[] = {
+        {"PK\3\4", "a zip file, as torch.save writes: expected safetensors" SAVE},
+        {"\x80\2", "a pickle, as torch.save writes: expected safetensors" SAVE},
+        {"\x80\3", "a pickle: expected safetensors" SAVE},
+        {"\x80\4", "a pickle: expected safetensors" SAVE},
+        {"\x80\5", "a pickle: expected safetensors" SAVE},
+        {"\x89HDF", "an HDF5 file: expected safetensors; safetensors.numpy.save_file writes one of arrays"},
+        {"\x93NUMPY", "an array of NumPy: expected safetensors; safetensors.numpy.save_file writes one of arrays"}};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        size_t m = strlen(others[k].magic);
+        bool here = n >= m && !memcmp(p, others[k].magic, m);
+        bool header = n > 8 && p[8] == '{'; /* a header may be so long that its length looks like a pickle */
+        if (here && !header) GN_FAIL(GN_ERR_DATA, "%s: %s", origin, others[k].what);
+    }
+    return NULL;
+}
+
 gn_status *gn_safetensors_parse(const void *bytes, size_t n, const char *origin, gn_tensor_file **out)
 {
     const unsigned char *p = bytes;
     uint64_t header = 0;
     if (n < 8) GN_FAIL(GN_ERR_DATA, "%s: %zu bytes: expected a safetensors file", origin, n);
+    GN_TRY(check_kind(p, n, origin));
     for (int i = 8; i-- > 0;) header = header << 8 | p[i];
     if (header > MAX_HEADER || header > n - 8)
         GN_FAIL(GN_ERR_DATA, "%s: a header of %llu bytes in a file of %zu: truncated, or not safetensors", origin,

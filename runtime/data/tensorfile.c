@@ -18,6 +18,7 @@ void gn_tensor_file_free(gn_tensor_file *f)
     free(f->tensors);
     free(f->meta_key);
     free(f->meta_value);
+    free(f->note);
     free(f);
 }
 

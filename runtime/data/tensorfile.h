@@ -24,6 +24,7 @@ typedef struct gn_tensor_file {
     gn_named_tensor *tensors; /* names and data owned by this */
     int n_meta;               /* string metadata (`__metadata__` of safetensors) */
     char **meta_key, **meta_value;
+    char *note; /* what was made of it for who reads it, a line; NULL: nothing */
 } gn_tensor_file;
 
 GN_NODISCARD gn_status *gn_safetensors_read(const char *path, gn_tensor_file **out);

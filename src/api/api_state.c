@@ -94,6 +94,10 @@ static void log_unread(const gnnc_state *s, const gn_tensor_file *f, const char 
     const gnnc_context *c = api_context(s->exe);
     char unread[GN_UNREAD], said[GN_UNREAD + 4096];
     if (!c || !c->opt.log) return;
+    if (f->note) {
+        snprintf(said, sizeof said, "%s: %.255s", path, f->note);
+        c->opt.log(c->opt.user, GNNC_LOG_NOTE, "weights", said);
+    }
     gn_weights_unread(s->exe->model, f, unread);
     if (!*unread) return;
     snprintf(said, sizeof said, "%s: tensors that the model does not have: %s", path, unread);
@@ -105,7 +109,8 @@ static gn_status *load_weights(gnnc_state *s, const char *path)
     gn_tensor_file *f;
     GN_TRY(api_fetch_state(s)); /* the rest stays */
     GN_TRY(gn_safetensors_read(path, &f));
-    gn_status *bad = gn_weights_take(s->exe->model, f, path, "", &s->state);
+    gn_status *bad = gn_weights_adapt(s->exe->model, f, path);
+    if (!bad) bad = gn_weights_take(s->exe->model, f, path, "", &s->state);
     if (!bad) s->newer_here = true;
     if (!bad) log_unread(s, f, path);
     gn_tensor_file_free(f);

@@ -176,7 +176,11 @@ GN_NODISCARD gn_status *gn_weights_check(const gn_model *m, const gn_state *s);
 GN_NODISCARD gn_status *gn_weights_save(const gn_model *m, const gn_state *s, const char *path);
 GN_NODISCARD gn_status *gn_weights_take(const gn_model *m, const gn_tensor_file *f, const char *path,
                                         const char *prefix, gn_state *s);
-/* That alone: do they fit? */
+/* weights_adapt.c: before they are taken, tensors that the model reads become float32, and where their names differ from
+ * the model's in what wrappers of torch add, they get the model's.  f->note says what was done.  GN_ERR_DATA for a number
+ * that no float32 is, GN_ERR_NOMEM. */
+GN_NODISCARD gn_status *gn_weights_adapt(const gn_model *m, gn_tensor_file *f, const char *path);
+/* Taking them alone: do they fit? */
 GN_NODISCARD gn_status *gn_weights_fit(const gn_model *m, const gn_tensor_file *f, const char *path,
                                        const char *prefix);
 /* The other way, to a file in memory. */

@@ -36,11 +36,13 @@ static int64_t classes_of(const gn_model *two, const gn_model *three, const gn_t
     return 0;
 }
 
-static gn_status *probe(gn_session *s, const gn_tensor_file *f, int64_t *classes)
+static gn_status *probe(gn_session *s, gn_tensor_file *f, int64_t *classes)
 {
     gn_model *two, *three, *found;
     GN_TRY(elaborate(s, 2, &two));
     GN_TRY(elaborate(s, 3, &three));
+    GN_TRY(
+        gn_weights_adapt(two, f, s->opt.weights ? s->opt.weights : s->opt.resume)); /* names do not depend on classes */
     int64_t n = classes_of(two, three, f);
     if (n <= s->data->n_classes) return NULL;
     GN_TRY(elaborate(s, n, &found));

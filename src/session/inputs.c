@@ -103,11 +103,12 @@ static gn_status *check_array(const gn_session *s, const gn_data_array *a, const
         GN_FAIL(GN_ERR_DATA, "%s: %s: shape %s: expected %s, as the model declares it", origin(s), a->name,
                 shape_text(s->arena, a->rank, a->dim), shape_text(s->arena, rank, want));
     for (int d = 0; d < a->rank; d++) count *= a->dim[d];
+    int64_t bad = 0, first = 0;
     for (int64_t i = 0; i < count; i++)
-        if (!isfinite(a->data[i]))
-            GN_FAIL(GN_ERR_DATA, "%s: %s: number %lld is %g: expected finite numbers", origin(s), a->name, (long long)i,
-                    (double)a->data[i]);
-    return NULL;
+        if (!isfinite(a->data[i]) && !bad++) first = i;
+    if (!bad) return NULL;
+    GN_FAIL(GN_ERR_DATA, "%s: %s: number %lld is %g: expected finite numbers, and %lld of %lld are not", origin(s),
+            a->name, (long long)first, (double)a->data[first], (long long)bad, (long long)count);
 }
 
 static gn_data_array *find(const gn_session *s, const char *name)

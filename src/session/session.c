@@ -106,6 +106,7 @@ static gn_status *front_end(gn_session *s)
     gn_session_find_classes(s);
     gn_data_shape shape = gn_session_shape(s);
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
+    if (s->weights) GN_TRY(gn_weights_adapt(s->model, s->weights, weights));
     GN_TRY(check_labels(s));
     if (s->opt.train) GN_TRY(check_repeats(s, s->model->loss));
     if (s->opt.train) GN_TRY(check_repeats(s, s->model->validate));

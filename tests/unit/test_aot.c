@@ -7,6 +7,8 @@
 #include "support/suite.h"
 
 #include <check.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,6 +236,49 @@ START_TEST(other_weights)
 }
 END_TEST
 
+/* Other floating types become float32. */
+START_TEST(weights_of_other_types)
+{
+    static const struct {
+        const char *dtype;
+        int bytes;
+        uint64_t bits[4]; /* little-endian, as the files are */
+        float is[4];
+    } of[] = {
+        {"F16", 2, {0x3e00, 0x8001, 0x7bff, 0xfc00}, {1.5f, -0x1p-24f, 65504, -INFINITY}},
+        {"BF16", 2, {0x3fc0, 0x8000, 0x0001, 0x7f7f}, {1.5f, -0.0f, 0x1p-133f, 0x1.fep127f}},
+        {"F64",
+         8,
+         {0x3ff8000000000000, 0xc008000000000000, 0x3e112e0be826d695, 0x7ff0000000000000},
+         {1.5f, -3, 1e-9f, INFINITY}},
+        {"F64", 8, {0, 0x7e37e43c8800759c, 0, 0}, {0}}, /* 1e300 */
+    };
+    char text[256];
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        gn_aot_model *m = new_model();
+        size_t n;
+        float v[4];
+        snprintf(text, sizeof text,
+                 "{\"b\":{\"dtype\":\"%s\",\"shape\":[4],\"data_offsets\":[0,%d]},"
+                 "\"a.weight\":{\"shape\":[2,3],\"dtype\":\"F32\",\"data_offsets\":[0,24]}}",
+                 of[k].dtype, 4 * of[k].bytes);
+        unsigned char *file = make_file(text, &n);
+        for (int i = 0; i < 4; i++) memcpy(file + n - 48 + i * of[k].bytes, &of[k].bits[i], (size_t)of[k].bytes);
+        int code = gn_aot_load_weights_memory(m, file, (int64_t)n);
+        if (k == 3) {
+            ck_assert_int_eq(code, GN_ERR_DATA);
+            ck_assert_ptr_nonnull(strstr(gn_aot_message(m), "number 1 is 1e+300, which no float32 is"));
+        } else {
+            ck_assert_msg(!code, "%s", gn_aot_message(m));
+            ck_assert_int_eq(gn_aot_weight_get(m, "b", v, 4), 0);
+            ck_assert_mem_eq(v, of[k].is, sizeof v);
+        }
+        free(file);
+        gn_aot_free(m);
+    }
+}
+END_TEST
+
 /* What is wrong with a header, and what is said of it. */
 START_TEST(bad_weights)
 {
@@ -247,8 +292,9 @@ START_TEST(bad_weights)
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,40]}}", "there is no tensor 'a.weight'"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[5],\"data_offsets\":[24,44]}}",
          "tensor 'b' is F32 [5], expected F32 [4]"},
-        {"{\"b\":{\"dtype\":\"F16\",\"shape\":[4],\"data_offsets\":[24,40]}}",
-         "tensor 'b' is F16 [4], expected F32 [4]"},
+        {"{\"b\":{\"dtype\":\"I32\",\"shape\":[4],\"data_offsets\":[24,40]}}",
+         "tensor 'b' is I32 [4], expected F32 [4]"},
+        {"{\"b\":{\"dtype\":\"F16\",\"shape\":[4],\"data_offsets\":[24,40]}}", "tensor 'b' has 16 bytes"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[24,44]}}", "tensor 'b' has 20 bytes"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,56]}}", "data_offsets within the file"},
         {"{\"b\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[40,24]}}", "data_offsets within the file"},
@@ -431,6 +477,7 @@ int main(void)
     tcase_add_test(t, defined_twice);
     tcase_add_test(t, weights);
     tcase_add_test(t, other_weights);
+    tcase_add_test(t, weights_of_other_types);
     tcase_add_test(t, bad_weights);
     tcase_add_test(t, damaged_weights);
     tcase_add_test(t, states);

@@ -82,7 +82,7 @@ for name, change, what in (
     ("negative_edge", {"edge_index": ("q", (2, 2), [0, 1, 1, -1])}, "edge_index: edge 1 ends at -1: expected a node"),
     ("edge_shape", {"edge_index": ("q", (8,), [0] * 8)}, "edge_index: shape [8]"),
     ("edge_float", {"edge_index": ("f", (2, 2), [0, 0.5, 1, 1])}, "edge_index"),
-    ("features_nan", {"x": ("f", (4, 2), [1, 0, 0, NAN, 1, 1, 0, 0])}, "x: row 1, column 1 is nan"),
+    ("features_nan", {"x": ("f", (4, 2), [1, 0, 0, NAN, 1, 1, 0, 0])}, "x: row 1, column 1 is nan: expected finite numbers, and 1 of 8 are not"),
     ("features_inf", {"x": ("d", (4, 2), [1, 0, 0, 1e300, 1, 1, 0, 0])}, "x: row 1, column 1"),
     ("features_rows", {"x": ("f", (3, 2), [0] * 6)}, "x"),
     ("labels_short", {"y": ("q", (3,), [0, 1, 0])}, "y: shape [3]: expected one label a node"),

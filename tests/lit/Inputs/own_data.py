@@ -57,7 +57,7 @@ for shape, n in (((N, 3), 3 * N), ((N,), N), ((N - 1, 2), 2 * N - 2)):
     bad = npz("bad.npz", {**plain, "target": ("f", shape, [0.0] * n)})
     r.fails(3, f"target: shape [{', '.join(map(str, shape))}]: expected [30, 2]", "train", reg, "--data", bad)
 bad = npz("bad.npz", {**plain, "target": ("f", (N, 2), [0.0] * 7 + [float("nan")] + [0.0] * (2 * N - 8))})
-r.fails(3, "target: number 7 is nan", "train", reg, "--data", bad)
+r.fails(3, "target: number 7 is nan: expected finite numbers, and 1 of 60 are not", "train", reg, "--data", bad)
 bad = npz("bad.npz", {**plain, "target": files.npy("b", (4, 2), [0] * 8, "|O")})
 r.fails(3, "target: expected numbers", "train", reg, "--data", bad)
 r.fails(3, "reads an input `target`", "train", reg, "--data", npz("bad.npz", {**plain, "target": None}))
