@@ -1,9 +1,10 @@
 /* .npz files.  An input that starts with 'R' is the zip itself from its second byte on.  Any other is a list of members,
- * each a key's number, a type, two dimensions and the elements, from which a sound zip is built: mutations of a whole
+ * each a key's number, a type (or one pickled object), two dimensions and the elements, from which a sound zip is built: mutations of a whole
  * zip rarely get past its checksums. */
 /* links: runtime base */
 #include "runtime/data/readers.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,11 @@ static const char *const keys[] = {
     "train_idx",   "valid_idx",   "test_idx",   "edge_feat",  "format",        "indices",
     "indptr",      "shape",       "row",        "col",        "data",          "_is_array",
 };
+/* Of bytes from 200 on. */
+static const char *const more[] = {"adj_matrix", "attr_matrix", "feat",  "label", "src",    "dst",
+                                   "adj",        "X",           "arr_0", "Y",     "idx_val"};
 static const char types[][4] = {"<i4", "<f4", "|b1", "<i8", ">i2", "<f8", "|u1", "<f2"};
-enum { KEYS = sizeof keys / sizeof *keys, MEMBERS = 16, CAP = 1 << 16 };
+enum { KEYS = sizeof keys / sizeof *keys, MORE = sizeof more / sizeof *more, MEMBERS = 16, CAP = 1 << 16 };
 
 typedef struct buffer {
     unsigned char p[CAP];
@@ -70,12 +74,15 @@ static size_t add_member(buffer *b, member *m, const uint8_t *p, size_t n)
     if (rank == 2) bytes *= cols;
     if (rank == 0) bytes = 1;
     bytes *= (size_t)(type[2] - '0');
+    bool pickle = p[1] & 0x40; /* one Python object; its bytes are as many as the dimensions say */
+    if (pickle) bytes = rows + cols * 256;
     size_t have = bytes < n - 4 ? bytes : n - 4;
     int length = snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': %s, 'shape': (", type,
                           p[1] & 8 ? "True" : "False");
     length += rank == 0   ? snprintf(dict + length, 64, "), }\n")
               : rank == 1 ? snprintf(dict + length, 64, "%zu,), }\n", rows)
                           : snprintf(dict + length, 64, "%zu, %zu), }\n", rows, cols);
+    if (pickle) length = snprintf(dict, sizeof dict, "{'descr': '|O', 'fortran_order': False, 'shape': (), }\n");
     array.n = 0;
     put(&array, "\x93NUMPY\1", 8);
     put_int(&array, (uint64_t)length, 2);
@@ -85,7 +92,7 @@ static size_t add_member(buffer *b, member *m, const uint8_t *p, size_t n)
     put(&array, p + 4, have);
     memset(array.p + array.n, 0, bytes - have);
     array.n += bytes - have;
-    snprintf(m->name, sizeof m->name, "%s.npy", keys[p[0] % KEYS]);
+    snprintf(m->name, sizeof m->name, "%s.npy", p[0] < 200 ? keys[p[0] % KEYS] : more[(p[0] - 200) % MORE]);
     m->at = b->n;
     m->size = array.n;
     m->crc = crc32(0, array.p, (uInt)array.n);
