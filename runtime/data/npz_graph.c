@@ -124,7 +124,8 @@ static gn_status *read_floats(loader *l, const char *key, int64_t rows, float **
         if (!bad++) first = i;
     }
     if (bad)
-        s = GN_ERROR(GN_ERR_DATA, "%s: %s: row %lld, column %lld is %g: expected finite numbers, and %lld of %lld are not",
+        s = GN_ERROR(GN_ERR_DATA,
+                     "%s: %s: row %lld, column %lld is %g: expected finite numbers, and %lld of %lld are not",
                      l->r->origin, key, (long long)(first / *cols), (long long)(first % *cols),
                      gn_ndarray_f64(&a, first), (long long)bad, (long long)a.count);
     gn_ndarray_free(&a);
@@ -532,6 +533,16 @@ static void list_arrays(const loader *l, char *text, size_t size)
     if (count > SHOWN && n < size) snprintf(text + n, size - n, " and %d more", count - SHOWN);
 }
 
+static bool is_of_torch(const gn_npz *z)
+{
+    static const char pickle[] = "data.pkl";
+    for (int k = 0; k < gn_npz_count(z); k++) {
+        const char *name = gn_npz_name(z, k), *slash = strrchr(name, '/');
+        if (!strcmp(slash ? slash + 1 : name, pickle)) return true;
+    }
+    return false;
+}
+
 static gn_status *load(loader *l)
 {
     static const char *const edge_keys[] = {"edge_index", "edges", "edge_list", NULL};
@@ -551,6 +562,12 @@ static gn_status *load(loader *l)
         GN_TRY(read_ends(l, ends[k]));
         return read_plain(l);
     }
+    if (is_of_torch(l->zip))
+        GN_FAIL(GN_ERR_DATA,
+                "%s: a file of torch.save: expected .npz; in Python: d = torch.load(FILE, weights_only=False); "
+                "numpy.savez(\"own.npz\", edge_index=d.edge_index, x=d.x, y=d.y, train_mask=d.train_mask, "
+                "val_mask=d.val_mask, test_mask=d.test_mask)",
+                l->r->origin);
     list_arrays(l, text, sizeof text);
     GN_FAIL(GN_ERR_DATA,
             "%s: no graph: expected arrays edge_index or edges, or adj_indptr, adj_indices, ..., or a sparse matrix of "

@@ -72,10 +72,12 @@ static gn_status *parse_bytes(const char *path, const gn_bytes *b, gn_reading *r
     if (is) return is->parse(b->p, b->n, r, out);
     if (starts(b->p, b->n, "\xff\xfe") || starts(b->p, b->n, "\xfe\xff"))
         GN_FAIL(GN_ERR_DATA, "'%s': text in UTF-16: expected ASCII or UTF-8", r->origin);
+    bool pickle = b->n > 2 && b->p[0] == 0x80 && b->p[1] >= 2 && b->p[1] <= 5;
     GN_FAIL(GN_ERR_DATA,
-            "'%s': not a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the last three also "
-            "as .gz), or a folder of Planetoid files",
-            r->origin);
+            "'%s': %snot a graph: expected .npz, Matrix Market, an edge list or a gnnc graph (the last three also "
+            "as .gz), or a folder of Planetoid files%s",
+            r->origin, pickle ? "a pickle, and " : "",
+            pickle ? "; numpy.savez writes a .npz of arrays and of matrices of SciPy" : "");
 }
 
 static gn_status *read_file(const char *path, gn_reading *r, gn_dataset **out)

@@ -175,6 +175,11 @@ static gn_status *check_kind(const unsigned char *p, size_t n, const char *origi
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         size_t m = strlen(others[k].magic);
         bool here = n >= m && !memcmp(p, others[k].magic, m);
+        if (here && k == 0 && memmem(p, n < 512 ? n : 512, ".npy", 4))
+            GN_FAIL(GN_ERR_DATA,
+                    "%s: a .npz of NumPy: expected safetensors; in Python: "
+                    "safetensors.numpy.save_file(dict(numpy.load(FILE)), \"weights.safetensors\")",
+                    origin);
         bool header = n > 8 && p[8] == '{'; /* a header may be so long that its length looks like a pickle */
         if (here && !header) GN_FAIL(GN_ERR_DATA, "%s: %s", origin, others[k].what);
     }

@@ -52,6 +52,7 @@ for name, text, what in (
     ("list.mtx", "0 1\n1 2\n", "expected Matrix Market, which begins with %%MatrixMarket, by its name, and it is text"),
     ("list.mtx.gz", gzip.compress(b"0 1\n1 2\n"), "expected Matrix Market"),
     ("zip.mtx", b"PK\x03\x04" + bytes(40), "and it is a zip file of arrays"),
+    ("graph.pkl", pickle.dumps({"a": 1}, 4), "graph.pkl': a pickle, and not a graph: expected .npz"),
     ("binary.txt", bytes(range(256)) * 4, "not a graph"),
 ):
     data(3, what, r.write(name, text))
@@ -123,6 +124,9 @@ for name, change, what in (
     ("empty_entry", {"x": b""}, "x"),
 ):
     data(3, what, npz(name, **change))
+with zipfile.ZipFile(r.path("data.pt"), "w") as z:
+    z.writestr("data/data.pkl", pickle.dumps(1))
+data(3, "data.pt: a file of torch.save: expected .npz; in Python: d = torch.load", r.path("data.pt"))
 NO_FEATURES = "`F` is the number of features, and the data has none; --features identity, degree or ones makes some"
 data(1, NO_FEATURES, r.write("no_features.txt", "0 1\r\n1 2\r\n"), "--classes", 2)
 data(1, NO_FEATURES, npz("no_features", x=None))

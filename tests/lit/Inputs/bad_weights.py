@@ -121,6 +121,8 @@ assert got == norm_want and "'bn.running_mean' is read as 'bn.module.running_mea
     "warning" not in said, said
 weights('a zip file, as torch.save writes: expected safetensors; in Python: safetensors.torch.save_file({k: v.',
         r.write("w.pt", b"PK\x03\x04" + bytes(100)))
+files.write_npz(r.path("w.npz"), ROUND)
+weights("a .npz of NumPy: expected safetensors; in Python: safetensors.numpy.save_file(", r.path("w.npz"))
 for protocol in range(2, 6):
     weights("a pickle", r.write("w.pkl", pickle.dumps({"lin.weight": [1.0] * 10}, protocol)))
 weights("an HDF5 file: expected safetensors", r.write("w.h5", b"\x89HDF\r\n\x1a\n" + bytes(50)))
