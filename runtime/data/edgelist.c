@@ -36,6 +36,7 @@ static const char *what_meant(const parser *p, gn_span w)
 {
     double v;
     if (contains(w, ";|:")) return "; fields stand apart by blanks, tabs or commas";
+    if (contains(w, "\"'")) return "; numbers stand without quotes";
     if (contains(w, " \t")) return "; where a line has a comma, commas alone separate";
     if (gn_span_float(w, &v) && isfinite(v))
         return "; nodes are whole numbers (numpy.savetxt writes them with fmt=\"%d\")";

@@ -233,7 +233,7 @@ START_TEST(edge_lists)
     REFUSE("0;1\n", "test:1: expected `source target [weight]`");
     REFUSE("0;1;2 3\n", "'0;1;2': expected a node from 0 to 2147483646; fields stand apart by blanks, tabs or commas");
     REFUSE("0.0 1.0\n", "'0.0': expected a node from 0 to 2147483646; nodes are whole numbers (numpy.savetxt");
-    REFUSE("\"0\",\"1\"\n", "'\"0\"': expected a node");
+    REFUSE("\"0\",\"1\"\n", "'\"0\"': expected a node from 0 to 2147483646; numbers stand without quotes");
     REFUSE("0 9223372036854775808\n", "'9223372036854775808': expected a node");
     REFUSE("0 1 nan\n", "'nan': expected a finite weight");
     refuse_n(gn_edgelist_parse, "0 1\0\n", 5, "test:1: '1?': expected a node", __LINE__);

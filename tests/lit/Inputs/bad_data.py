@@ -204,6 +204,8 @@ for name, part, content, what in (
     ("labels", "ally", allx, "ally"),
 ):
     data(3, what, planetoid(name, part, content))
+e = r.run("run", MODEL, "-O0", "--data", planetoid("sets", "graph", pickle.dumps({0: {1, 2}, 4: frozenset((5,))}, 4)))
+assert (e.returncode == 0 and b"12 nodes, 3 edges" in e.stderr) or e.returncode == 4, e.stderr
 for n in range(0, len(allx), 37):
     data(3, "allx", planetoid("cut", "allx", allx[:n]))
 for n in range(0, len(graph), 23):
