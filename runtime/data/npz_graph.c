@@ -17,6 +17,7 @@
 #include "runtime/data/mem.h"
 #include "runtime/data/npz.h"
 #include "runtime/data/npz_more.h"
+#include "runtime/data/npz_names.h"
 #include "runtime/data/npz_split.h"
 #include "runtime/data/readers.h"
 #include "runtime/data/lines.h"
@@ -30,8 +31,7 @@ typedef struct loader {
     gn_reading *r;
     gn_dataset *d;
     gn_edges edges;
-    const char *x, *y;   /* the arrays that are features and labels; NULL: none */
-    bool x_also, y_also; /* a name that others mean otherwise: it stays an array that an input may read */
+    gn_npz_choice x, y;  /* features and labels */
     const char *counted; /* the array that said how many nodes there are, for who reads it next; NULL: none */
     gn_ndarray rows;
 } loader;
@@ -44,14 +44,6 @@ static gn_status *read_array(loader *l, const char *key, gn_ndarray *out)
         return NULL;
     }
     return gn_npz_array(l->zip, key, out);
-}
-
-/* The first of the keys that is there; NULL when none is. */
-static const char *first_of(const loader *l, const char *const *keys)
-{
-    for (; *keys; keys++)
-        if (gn_npz_has(l->zip, *keys)) return *keys;
-    return NULL;
 }
 
 static gn_status *bad_shape(const loader *l, const char *key, const gn_ndarray *a, const char *expected)
@@ -349,54 +341,6 @@ static gn_status *read_ends(loader *l, const char *const key[2])
     return s;
 }
 
-/* ---- which arrays are features and labels ---- */
-
-static const char *const x_keys[] = {"node_features", "x", "features", "node_feat", NULL};
-static const char *const y_keys[] = {"node_labels", "y", "labels", "node_label", NULL};
-/* What other libraries call them, and somebody's model may call otherwise: taken where the array can be nothing else. */
-static const char *const x_others[] = {"feat", "feats", "X", "attr_matrix", "node_attr", "feature", NULL};
-static const char *const y_others[] = {"label", "Y", NULL};
-
-static bool is_node_matrix(const gn_ndarray *a) { return a->rank == 2; }
-
-static bool is_classes(const gn_ndarray *a)
-{
-    bool whole = a->kind == 'i' || a->kind == 'u', vector = a->rank == 1 || (a->rank == 2 && a->dim[1] == 1);
-    for (int64_t i = 0; whole && vector && i < a->count; i++) {
-        int64_t c;
-        if (!gn_ndarray_i64(a, i, &c) || c < -1 || c >= 1 << 24) return false;
-    }
-    return whole && vector;
-}
-
-/* Does this array fit, with a row for each of so many nodes at least? */
-static gn_status *try_other(loader *l, const char *key, bool fits(const gn_ndarray *), int64_t least, bool *good)
-{
-    gn_ndarray a;
-    *good = gn_npz_is_sparse(l->zip, key) && fits == is_node_matrix;
-    if (*good) return NULL;
-    gn_status *s = gn_npz_array(l->zip, key, &a);
-    gn_npz_know(l->zip, key, false);
-    if (s && gn_status_code(s) == GN_ERR_NOMEM) return s;
-    *good = !s && fits(&a) && a.dim[0] >= least;
-    if (!s) gn_ndarray_free(&a);
-    gn_status_free(s);
-    return NULL;
-}
-
-static gn_status *choose(loader *l, const char *const *keys, const char *const *others, bool fits(const gn_ndarray *),
-                         int64_t least, const char **key, bool *also)
-{
-    *key = first_of(l, keys);
-    for (; !*key && *others; others++) {
-        bool good = false;
-        if (gn_npz_has(l->zip, *others)) GN_TRY(try_other(l, *others, fits, least, &good));
-        if (good) *key = *others;
-        *also |= good;
-    }
-    return NULL;
-}
-
 /* ---- how many nodes ---- */
 
 static int64_t named_nodes(const gn_edges *e)
@@ -421,7 +365,7 @@ static gn_status *read_count(loader *l, const char *key, int64_t *out)
 {
     gn_ndarray a;
     bool number = strcmp(key, "num_nodes") == 0;
-    if (key == l->x && gn_npz_is_sparse(l->zip, key)) {
+    if (key == l->x.key && gn_npz_is_sparse(l->zip, key)) {
         GN_TRY(gn_npz_matrix(l->zip, key, &l->d->x_csr));
         *out = l->d->x_csr->rows;
         return NULL;
@@ -443,7 +387,7 @@ static gn_status *read_count(loader *l, const char *key, int64_t *out)
 static gn_status *count_nodes(loader *l)
 {
     int64_t n = named_nodes(&l->edges);
-    const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes" : l->x ? l->x : l->y;
+    const char *key = gn_npz_has(l->zip, "num_nodes") ? "num_nodes" : l->x.key ? l->x.key : l->y.key;
     l->d->n_nodes = n;
     if (!key) {
         GN_TRY(gn_edges_check_gaps(l->r->origin, n, l->edges.n));
@@ -462,7 +406,7 @@ static gn_status *count_nodes(loader *l)
 static gn_status *read_edge_values(loader *l, bool reversed)
 {
     static const char *const attr_keys[] = {"edge_attr", "edge_feat", NULL};
-    const char *attr = first_of(l, attr_keys);
+    const char *attr = gn_npz_first_of(l->zip, attr_keys);
     gn_dataset *d = l->d;
     int64_t one;
     if (gn_npz_has(l->zip, "edge_weight")) {
@@ -478,13 +422,6 @@ static gn_status *read_edge_values(loader *l, bool reversed)
     return read_floats(l, attr, l->edges.n, &d->edge_attr, &d->edge_dim);
 }
 
-/* Which of the others' names are features and labels, whose rows the edges allow. */
-static gn_status *choose_nodes_arrays(loader *l, int64_t least)
-{
-    GN_TRY(choose(l, x_keys, x_others, is_node_matrix, least, &l->x, &l->x_also));
-    return choose(l, y_keys, y_others, is_classes, least, &l->y, &l->y_also);
-}
-
 /* What lies on nodes and edges, behind the edges and the number of nodes. */
 static gn_status *read_values(loader *l)
 {
@@ -495,16 +432,23 @@ static gn_status *read_values(loader *l)
         GN_TRY(gn_edges_to_undirected(&l->edges));
         l->r->undirected = true;
     }
-    GN_TRY(read_features(l, l->x));
-    GN_TRY(read_labels(l, l->y));
+    GN_TRY(read_features(l, l->x.key));
+    GN_TRY(read_labels(l, l->y.key));
     return gn_npz_read_split(l->zip, l->r, l->d);
 }
 
 static gn_status *read_plain(loader *l)
 {
     int64_t n = named_nodes(&l->edges);
-    GN_TRY(choose_nodes_arrays(l, n - !names_node_0(&l->edges))); /* one too few: counted from 1, which is said */
+    bool from_1 = !names_node_0(&l->edges); /* then one too few may be meant, which is said */
+    gn_npz_rows r = {.exact = -1, .least = n - from_1, .named = n, .edges = l->edges.n};
+    bool number = gn_npz_has(l->zip, "num_nodes");
+    if (!number) GN_TRY(gn_npz_choose_x(l->zip, &r, &l->x));
+    if (!number && !l->x.key) GN_TRY(gn_npz_choose_y(l->zip, &r, &l->y));
     GN_TRY(count_nodes(l));
+    r.exact = l->d->n_nodes;
+    if (number) GN_TRY(gn_npz_choose_x(l->zip, &r, &l->x));
+    if (!l->y.key) GN_TRY(gn_npz_choose_y(l->zip, &r, &l->y));
     return read_values(l);
 }
 
@@ -517,7 +461,9 @@ static gn_status *read_own_matrix(loader *l, const char *key)
     gn_status *s = check_square(l, adj->rows, adj->cols);
     if (!s) s = edges_of(l, adj, true, false);
     gn_csr_free(adj);
-    if (!s) s = choose_nodes_arrays(l, l->d->n_nodes);
+    gn_npz_rows r = {.exact = l->d->n_nodes};
+    if (!s) s = gn_npz_choose_x(l->zip, &r, &l->x);
+    if (!s) s = gn_npz_choose_y(l->zip, &r, &l->y);
     return s ? s : read_values(l);
 }
 
@@ -550,7 +496,7 @@ static gn_status *load(loader *l)
     static const char *const ends[][2] = {{"src", "dst"}, {"row", "col"}};
     char text[512];
     if (gn_npz_has(l->zip, "adj_indptr")) return read_benchmark(l);
-    const char *edges = first_of(l, edge_keys), *matrix = first_of(l, matrix_keys);
+    const char *edges = gn_npz_first_of(l->zip, edge_keys), *matrix = gn_npz_first_of(l->zip, matrix_keys);
     if (edges) {
         GN_TRY(read_pairs(l, edges));
         return read_plain(l);
@@ -578,7 +524,7 @@ static gn_status *load(loader *l)
 /* Under the names of others, features and labels are arrays of the user's as well. */
 static gn_status *read_more(loader *l)
 {
-    const char *also[] = {l->x_also ? l->x : NULL, l->y_also ? l->y : NULL};
+    const char *also[] = {l->x.also ? l->x.key : NULL, l->y.also ? l->y.key : NULL};
     for (int k = 0; k < 2; k++)
         if (also[k]) gn_npz_know(l->zip, also[k], false);
     GN_TRY(gn_npz_read_more(l->zip, l->d));

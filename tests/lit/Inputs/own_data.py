@@ -419,6 +419,14 @@ assert "30 nodes, 90 edges, 4 features" in said("run", GCN, "--data", npz("dense
 model = r.write("feat.gnn", "model M() (g: graph, x: node[F], feat: node[4]) -> node[4] {\n  return x - feat\n}\n")
 r.works("run", model, "--data", r.path("dgl.npz"), "-q", "--predictions", r.path("got.npz"))
 assert not any(files.read_npz(r.path("got.npz"))["out"][2])
+# ... which may be of edges.
+E90 = ("f", (90, 4), [1.0] * 360)
+model = r.write("edges.gnn", "model M() (g: graph, feat: edge[4], label: edge) -> node {\n"
+                "  return sum(u -> v in g: feat[0] + label)\n}\n")
+for change in ({}, {"x": None}, {"x": None, "num_nodes": ("q", (), [N])}):
+    data = npz("edata.npz", {**ALL, "y": None, **dict.fromkeys(MASKS), "feat": E90, "label": ("q", (90,), [1] * 90), **change})
+    r.works("run", model, "--data", data, "-q", "--predictions", r.path("got.npz"))
+    assert files.read_npz(r.path("got.npz"))["out"][2] == [6.0] * N
 # What is there under other names is said before what it leads to; numbers from 1 too.
 data = npz("other.npz", {**ALL, "x": None, "h": X, "y": None, "klass": Y})
 r.fails(1, "`F` is the number of features, and the data has none; it has `h` [30, 4], `klass` [30], and features are read "
