@@ -60,10 +60,10 @@ static const struct {
     GLOBALS(X)
 #undef X
 #define X(f, id)                                                                                                       \
-    {"scipy.sparse." f, f "_matrix", SPARSE + GN_SPARSE_##id},                                                         \
-        {"scipy.sparse._" f, f "_matrix", SPARSE + GN_SPARSE_##id},                                                    \
-        {"scipy.sparse._" f, f "_array", SPARSE + GN_SPARSE_##id},                                                     \
-        {"scipy.sparse._arrays", f "_array", SPARSE + GN_SPARSE_##id},
+    {"scipy.sparse." f, f "_matrix", (int)SPARSE + (int)GN_SPARSE_##id},                                               \
+        {"scipy.sparse._" f, f "_matrix", (int)SPARSE + (int)GN_SPARSE_##id},                                          \
+        {"scipy.sparse._" f, f "_array", (int)SPARSE + (int)GN_SPARSE_##id},                                           \
+        {"scipy.sparse._arrays", f "_array", (int)SPARSE + (int)GN_SPARSE_##id},
         GN_SPARSE_FORMATS(X)
 #undef X
 };
