@@ -397,8 +397,9 @@ GNNC_API void gnnc_text_free(char *text);
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_new(const gnnc_executable *e, uint64_t seed, gnnc_state **out);
 GNNC_API void gnnc_state_free(gnnc_state *s);
 
-/* Weights from and to safetensors under PyTorch Geometric's names.  What a file has besides is not read, and a warning under the
- * topic "weights" names it.  GNNC_ERROR_IO: the file cannot be read or written;
+/* Weights from and to safetensors under PyTorch Geometric's names.  F16, BF16 and F64 become float32, and where names differ
+ * by what torch's wrappers add (`module.`, `_orig_mod.`, `model.`) they are read without; a warning under the topic "weights"
+ * says so.  What a file has besides is not read, and another names it.  GNNC_ERROR_IO: the file cannot be read or written;
  * GNNC_ERROR_DATA: it is no safetensors file, or names a tensor that is missing or of the wrong shape or type.  Saving
  * replaces the file at once or not at all. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_state_load_weights(gnnc_state *s, const char *path);

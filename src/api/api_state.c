@@ -96,7 +96,7 @@ static void log_unread(const gnnc_state *s, const gn_tensor_file *f, const char 
     if (!c || !c->opt.log) return;
     if (f->note) {
         snprintf(said, sizeof said, "%s: %.255s", path, f->note);
-        c->opt.log(c->opt.user, GNNC_LOG_NOTE, "weights", said);
+        c->opt.log(c->opt.user, GNNC_LOG_WARNING, "weights", said);
     }
     gn_weights_unread(s->exe->model, f, unread);
     if (!*unread) return;

@@ -1,5 +1,6 @@
 /* The public API: states, what they learn, and their weights in files. */
 /* timeout: 240 */
+#include "runtime/data/tensorfile.h"
 #include "unit/api_world.h"
 
 #include <check.h>
@@ -203,6 +204,49 @@ START_TEST(weights_of_more)
 }
 END_TEST
 
+/* Weights as torch's wrappers name them, in another floating type: read as they are meant, and that is said. */
+START_TEST(weights_of_torch)
+{
+    char path[] = "api-torch.XXXXXX", said[512] = "", want[512];
+    gnnc_context *c;
+    gnnc_context_options o = {.size = sizeof o, .cache = GNNC_CACHE_NONE, .log = hear, .user = said};
+    close(mkstemp(path));
+    ok(gnnc_context_new(&o, &c));
+    bench from = set_up_in(c, plain, (gnnc_compile_options){0}, 1),
+          to = set_up_in(c, plain, (gnnc_compile_options){0}, 2);
+    ok(gnnc_state_save_weights(from.state, path));
+    gn_tensor_file *f, *wrapped;
+    ck_assert_ptr_null(gn_safetensors_read(path, &f));
+    ck_assert_ptr_null(gn_tensor_file_new(&wrapped));
+    for (int k = 0; k < f->n; k++) {
+        const gn_named_tensor *t = &f->tensors[k];
+        char name[128];
+        void *data;
+        int64_t n = 1;
+        for (int d = 0; d < t->rank; d++) n *= t->dim[d];
+        snprintf(name, sizeof name, "module.%s", t->name);
+        ck_assert_ptr_null(gn_tensor_file_add(wrapped, name, GN_F64, t->rank, t->dim, &data));
+        for (int64_t i = 0; i < n; i++) ((double *)data)[i] = (double)((const float *)t->data)[i];
+    }
+    ck_assert_ptr_null(gn_safetensors_write(path, wrapped));
+    ok(gnnc_state_load_weights(to.state, path));
+    snprintf(want, sizeof want, "and %d more likewise; %d tensors of f64 become float32", f->n - 1, f->n);
+    ck_assert_ptr_nonnull(strstr(said, want));
+    ck_assert_ptr_nonnull(strstr(said, ": 'module."));
+    DLTensor one, two;
+    int64_t numbers[2][16];
+    ok(gnnc_state_weight_named(from.state, "a.lin.weight", &one, numbers[0]));
+    ok(gnnc_state_weight_named(to.state, "a.lin.weight", &two, numbers[1]));
+    ck_assert(memcmp(one.data, two.data, 4 * F * sizeof(float)) == 0);
+    gn_tensor_file_free(f);
+    gn_tensor_file_free(wrapped);
+    tear_down(&from);
+    tear_down(&to);
+    gnnc_context_free(c);
+    unlink(path);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -211,6 +255,7 @@ int main(void)
         tcase_add_test(t, states_of_others);
         tcase_add_test(t, weights);
         tcase_add_test(t, weights_of_more);
+        tcase_add_test(t, weights_of_torch);
     }
     tcase_set_timeout(t, 200);
     return RUN_CASES("api_state", t);
