@@ -3,7 +3,7 @@
 #include "build/build.h"
 
 #include "runtime/data/ndarray.h"
-#include "session/checkpoint.h"
+#include "build/state_file.h"
 
 #include <math.h>
 #include <stdarg.h>
