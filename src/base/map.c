@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -104,7 +105,8 @@ const char *gn_nearest(const char *name, const char *const *candidates, size_t n
         bool begins = length > 2 && strncmp(name, candidates[i], length) == 0;
         bool same = strcasecmp(name, candidates[i]) == 0;
         size_t d = same ? 0 : begins ? 1 : edit_distance(name, candidates[i]);
-        if (d < found && (length > 1 || same)) {
+        bool apart = d > 1 && tolower((unsigned char)name[0]) != tolower((unsigned char)candidates[i][0]);
+        if (d < found && (length > 1 || same) && !apart) {
             found = d;
             best = candidates[i];
         }

@@ -1,5 +1,7 @@
 #include "frontend/diag.h"
 
+#include "frontend/elsewhere.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -82,8 +84,23 @@ const char *gn_diag_clean(gn_arena *a, const char *s, size_t n)
     return b.p ? b.p : "";
 }
 
+/* What a word is called here, where it is known from elsewhere; but no name that is none of the candidates. */
+static const char *known_elsewhere(const char *name, const char *const *candidates, size_t n)
+{
+    static const char asks[] = "; did you mean `";
+    const char *hint = gn_elsewhere(name);
+    if (!hint || strncmp(hint, asks, sizeof asks - 1) != 0) return hint;
+    const char *word = hint + sizeof asks - 1;
+    size_t length = strcspn(word, "`(");
+    for (size_t k = 0; k < n; k++)
+        if (strlen(candidates[k]) == length && strncmp(candidates[k], word, length) == 0) return hint;
+    return NULL;
+}
+
 const char *gn_diag_suggest(gn_arena *a, const char *name, const char *const *candidates, size_t n)
 {
+    const char *elsewhere = known_elsewhere(name, candidates, n);
+    if (elsewhere) return elsewhere;
     const char *near = gn_nearest(name, candidates, n);
     return near ? gn_arena_printf(a, "; did you mean `%s`?", near) : "";
 }

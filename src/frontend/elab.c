@@ -200,7 +200,10 @@ static bool only_one(const elab *E, const plan *p, const ast_formal *f)
 {
     uint32_t n = 0;
     if (E->shape->has_input && E->shape->has_input(E->shape->ctx, f->name.text)) return false;
-    for (uint32_t k = 0; k < p->model->inputs.n; k++) n += p->model->inputs.p[k].type.space == f->type.space;
+    for (uint32_t k = 0; k < p->model->inputs.n; k++) {
+        const ast_type *t = &p->model->inputs.p[k].type;
+        n += t->is_graph == f->type.is_graph && t->space == f->type.space;
+    }
     return n == 1;
 }
 

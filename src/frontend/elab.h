@@ -74,7 +74,7 @@ typedef struct el_axis {
 
 struct value {
     value_kind kind;
-    gir_id id; /* TENSOR */
+    gir_id id; /* TENSOR; END: which message it is of */
     union {
         int64_t i; /* INT; END: GIR_SRC or GIR_DST */
         double f;
@@ -148,6 +148,7 @@ typedef struct elab {
     gn_map file_names; /* of parameters */
     int64_t steps;
     int nesting, calls;
+    uint32_t messages, message; /* begun so far, and the one whose body this is; 0: none */
     frame *frame;
     /* of the program being made */
     gir_program *prog;
@@ -246,6 +247,7 @@ value el_number_binary(elab *E, gn_span at, ast_binary op, value a, value b);
 /* elab_graph.c */
 value el_message(elab *E, const ast_expr *e);
 value el_gather(elab *E, gn_span at, value x, value end);
+value el_end_number(elab *E, gn_span at, value end); /* of the node at that end: edge of int */
 value el_graph_field(elab *E, const ast_expr *e, value g);
 const el_graph *el_derive(elab *E, gn_span at, gir_op op, const el_graph *g);
 const el_graph *el_graph_of_space(elab *E, gir_space_id s);

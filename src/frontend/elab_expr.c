@@ -1,4 +1,5 @@
 #include "frontend/elab.h"
+#include "frontend/elsewhere.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,26 +26,9 @@ static value constant(elab *E, const char *name)
     return b ? (value){.kind = VAL_BUILTIN, .u.builtin = b} : (value){0};
 }
 
-/* What other languages and data files call by another name. */
-static const char *known_elsewhere(const char *name)
-{
-    static const char *const words[][2] = {{"range", "; `0..n` are the numbers from 0 to n - 1"},
-                                           {"edge_attr", "; features of edges are `g.attr`"},
-                                           {"edge_weight", "; weights of edges are `g.weight`"},
-                                           {"edge_index", "; the graph is `g`"},
-                                           {"True", "; did you mean `true`?"},
-                                           {"False", "; did you mean `false`?"},
-                                           {"None", "; did you mean `none`?"}};
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        if (strcmp(name, words[k][0]) == 0) return words[k][1];
-    return NULL;
-}
-
 const char *el_suggest_name(elab *E, const char *name)
 {
     GN_VEC(const char *) all = {0};
-    const char *elsewhere = known_elsewhere(name);
-    if (elsewhere) return elsewhere;
     if (E->diags->errors >= GN_MAX_ERRORS) return "";
     for (uint32_t i = 0; i < E->frame->names.n; i++)
         if (E->frame->values.p[E->frame->names.values[i]].kind != VAL_UNSET)
@@ -185,17 +169,33 @@ static value tensor_binary(elab *E, const ast_expr *e, value a, value b)
     }
 }
 
+/* Both ends of an edge are one node?  The order of their numbers is no question: nodes may be renumbered. */
+static value compare_ends(elab *E, const ast_expr *e, value a, value b)
+{
+    a = el_end_number(E, e->a->span, a);
+    b = el_end_number(E, e->b->span, b);
+    if (a.kind == VAL_POISON || b.kind == VAL_POISON) return POISON;
+    return el_binary(E, e->mark, e->op == BIN_EQ ? GIR_EQ : GIR_NE, ast_binary_text[e->op], a, b);
+}
+
+static bool is_attr(const ast_expr *e) { return e->kind == EXPR_FIELD && strcmp(e->name, "attr") == 0; }
+
 static value eval_binary(elab *E, const ast_expr *e)
 {
     if (e->op == BIN_AND || e->op == BIN_OR) return logic(E, e);
     value a = el_eval(E, e->a), b = el_eval(E, e->b);
     if (a.kind == VAL_POISON || b.kind == VAL_POISON) return POISON;
+    bool equality = e->op == BIN_EQ || e->op == BIN_NE;
+    if (equality && a.kind == VAL_END && b.kind == VAL_END) return compare_ends(E, e, a, b);
     if (e->op == BIN_RANGE) return range(E, e, a, b);
     if (val_is_number(&a) && val_is_number(&b)) return el_number_binary(E, e->mark, e->op, a, b);
     if (a.kind == VAL_LIST && b.kind == VAL_LIST && e->op == BIN_ADD) return join(E, e->mark, a, b);
     bool tensors = a.kind == VAL_TENSOR || b.kind == VAL_TENSOR;
     bool absent = a.kind == VAL_NONE || b.kind == VAL_NONE;
-    if ((e->op == BIN_EQ || e->op == BIN_NE) && (!tensors || absent)) return compare_equal(E, e, a, b);
+    if (equality && (!tensors || absent)) return compare_equal(E, e, a, b);
+    if (tensors && absent)
+        return el_error(E, e->mark, "`%s` does not take none%s", ast_binary_text[e->op],
+                        is_attr(e->a) || is_attr(e->b) ? ": the data has no edge features" : "");
     if (tensors) return tensor_binary(E, e, a, b);
     return el_error(E, e->mark, "`%s` does not take %s and %s", ast_binary_text[e->op], val_text(E, &a),
                     val_text(E, &b));
@@ -237,6 +237,11 @@ static value slice_one(elab *E, const ast_expr *e, value x, int64_t k)
     return val_tensor(gir_reshape(E->prog, s, t.rank - 1, t.dim + 1), axes);
 }
 
+static bool is_mask(const elab *E, const value *v)
+{
+    return v->kind == VAL_TENSOR && val_type(E, v)->elem == GN_BOOL && val_type(E, v)->space == E->node;
+}
+
 static value eval_index(elab *E, const ast_expr *e)
 {
     value a = el_eval(E, e->a), b = el_eval(E, e->b);
@@ -245,8 +250,11 @@ static value eval_index(elab *E, const ast_expr *e)
     if (b.kind == VAL_END) return el_gather(E, e->mark, a, b);
     if (a.kind == VAL_TENSOR && b.kind == VAL_INT) return slice_one(E, e, a, b.u.i);
     if (a.kind == VAL_TENSOR)
-        return el_error(E, e->mark, "a tensor is indexed by an end of an edge or an integer, not by %s",
-                        val_text(E, &b));
+        return el_error(E, e->mark, "a tensor is indexed by an end of an edge or an integer, not by %s%s",
+                        val_text(E, &b),
+                        is_mask(E, &b) ? ": a loss takes its rows by `over`, as `loss = cross_entropy("
+                                         "M(g, x), y) over train_mask`"
+                                       : "");
     return el_error(E, e->a->span, "%s cannot be indexed", val_text(E, &a));
 }
 
@@ -255,8 +263,9 @@ static value eval_field(elab *E, const ast_expr *e)
     value a = el_eval(E, e->a);
     if (a.kind == VAL_GRAPH) return el_graph_field(E, e, a);
     if (a.kind == VAL_POISON) return a;
+    const char *elsewhere = gn_elsewhere(e->name);
     const char *how = !gn_builtin_find(e->name) && !decl_named(E, e->name)
-                          ? ""
+                          ? (elsewhere ? elsewhere : "")
                           : gn_arena_printf(E->arena, "; it is called as `%s(...)`", e->name);
     return el_error(E, e->mark, "%s has no field `%s`%s", val_text(E, &a), e->name, how);
 }

@@ -93,8 +93,26 @@ value el_graph_field(elab *E, const ast_expr *e, value v)
     return el_error(E, e->mark, "a graph has no field `%s`%s", e->name, gn_diag_suggest(E->arena, e->name, fields, 3));
 }
 
+static bool is_inner(elab *E, gn_span at, value end)
+{
+    if (end.id == E->message) return true;
+    el_error(E, at, "the end of another message's edge: `edge(...)` takes a value of those edges, before this message");
+    return false;
+}
+
+value el_end_number(elab *E, gn_span at, value end)
+{
+    if (!is_inner(E, at, end)) return POISON;
+    const gir_type *g = gir_type_of(E->prog, end.graph->id);
+    gir_type t = gir_tensor(GN_I64, end.u.i == GIR_SRC ? g->src : g->dst, 0, NULL);
+    el_locate(E, at);
+    value row = val_tensor(el_make(E, at, GIR_IOTA, 0, NULL, &(gir_attr){.i = {-1}}, &t), NULL);
+    return row.kind == VAL_POISON ? row : el_gather(E, at, row, end);
+}
+
 value el_gather(elab *E, gn_span at, value x, value end)
 {
+    if (!is_inner(E, at, end)) return POISON;
     if (val_is_number(&x)) return x;
     if (x.kind != VAL_TENSOR) return el_error(E, at, "%s has no value at an end of an edge", val_text(E, &x));
     const gir_type *t = val_type(E, &x), *g = gir_type_of(E->prog, end.graph->id);
@@ -160,7 +178,11 @@ static value aggregate(elab *E, const ast_expr *e, const el_graph *g, value m, i
     return val_tensor(gir_op2(E->prog, GIR_DIV, s.id, n.id), s.u.axes);
 }
 
-static value ended(const el_graph *g, int end) { return (value){.kind = VAL_END, .u.i = end, .graph = g}; }
+/* Ends are those of one message: in another one inside of it they would be taken for that one's. */
+static value ended(const elab *E, const el_graph *g, int end)
+{
+    return (value){.kind = VAL_END, .id = E->message, .u.i = end, .graph = g};
+}
 
 static value rebind(elab *E, const char *name, value v)
 {
@@ -182,8 +204,11 @@ value el_message(elab *E, const ast_expr *e)
     value g = el_eval(E, e->a);
     if (g.kind == VAL_POISON) return g;
     if (g.kind != VAL_GRAPH) return el_error(E, e->a->span, "messages go over a graph, not over %s", val_text(E, &g));
-    value u = rebind(E, e->from, ended(g.graph, GIR_SRC)), v = rebind(E, e->to, ended(g.graph, GIR_DST));
+    uint32_t outer = E->message;
+    E->message = ++E->messages;
+    value u = rebind(E, e->from, ended(E, g.graph, GIR_SRC)), v = rebind(E, e->to, ended(E, g.graph, GIR_DST));
     value m = el_eval(E, e->b);
+    E->message = outer;
     el_bind(E, E->frame, e->to, v);
     el_bind(E, E->frame, e->from, u);
     el_locate(E, e->mark);

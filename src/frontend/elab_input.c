@@ -1,5 +1,6 @@
 /* What the data gives to a program: the graph, features, labels, masks, and the dims F, C and D. */
 #include "frontend/elab.h"
+#include "frontend/elsewhere.h"
 
 #include <string.h>
 
@@ -98,13 +99,14 @@ value el_input(elab *E, const char *name, gn_span at)
 
 const char *el_data_name(const ast_formal *f, bool only)
 {
-    if (f->type.is_graph) return "g";
+    if (f->type.is_graph) return only || strcmp(f->name.text, "g") == 0 ? "g" : NULL;
     if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, "x") == 0)) return "x";
     return f->type.space == SPACE_EDGE && (only || strcmp(f->name.text, "attr") == 0) ? "attr" : NULL;
 }
 
 bool el_left_out(const elab *E, const ast_formal *f)
 {
+    if (f->type.is_graph) return f->value != NULL; /* data have one graph */
     return f->value && E->shape->has_input && !E->shape->has_input(E->shape->ctx, f->name.text);
 }
 
@@ -114,12 +116,20 @@ value el_model_input(elab *E, const ast_formal *f, bool only)
     const char *of = el_data_name(f, only);
     if (of) {
         value v = el_input(E, of, at);
+        const char *elsewhere = gn_elsewhere(f->name.text);
         if (v.kind == VAL_NONE && !f->value)
             return el_error(E, at, "the data has no edge features for the input `%s`%s", f->name.text,
-                            E->shape->has_input && only ? ", and no array of that name" : "");
+                            elsewhere                     ? elsewhere
+                            : E->shape->has_input && only ? ", and no array of that name"
+                                                          : "");
         return v;
     }
     if (el_left_out(E, f)) return (value){0};
+    if (f->type.is_graph)
+        return el_error(E, at,
+                        "the data have one graph, `g`, and nothing for the input `%s`: take the graph once, as "
+                        "`g: graph`, and derive others from it",
+                        f->name.text);
     int64_t dim[GIR_MAX_RANK];
     el_locate(E, at);
     if (!el_dims(E, &f->type, dim, NULL)) return POISON;

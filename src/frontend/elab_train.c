@@ -334,8 +334,7 @@ static void check_items(elab *E, const ast_decl *d)
         while (k < N_ITEMS && strcmp(items[k], item->name.text) != 0) k++;
         if (k == N_ITEMS)
             el_error(E, item->name.span, "a train block has no `%s`%s", item->name.text,
-                     strcmp(item->name.text, "lr") == 0 ? "; it is the optimizer's: `optimizer = adam(lr = 0.01)`"
-                                                        : gn_diag_suggest(E->arena, item->name.text, items, N_ITEMS));
+                     gn_diag_suggest(E->arena, item->name.text, items, N_ITEMS));
         bool decay = strcmp(item->name.text, "weight_decay") == 0;
         if (item->on.n && !decay) el_error(E, item->on.p[0].span, "`on` belongs to `weight_decay`");
         if (item->over && strcmp(item->name.text, "loss") != 0)

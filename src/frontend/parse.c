@@ -1,5 +1,7 @@
 #include "frontend/parse.h"
 
+#include "frontend/elsewhere.h"
+
 #include <string.h>
 
 enum { MAX_TEXT = 4 << 20, MAX_DEPTH = 150 };
@@ -51,6 +53,38 @@ gn_span parse_span(const parser *p, gn_span from)
     return (gn_span){from.at, end > from.at ? end - from.at : from.len};
 }
 
+/* What stands there, known from Python: how it is written here.  "" for nothing. */
+static const char *way_here(const parser *p, const char *expected, const char *found)
+{
+    const gn_token *t = p->tok, *last = t > p->first ? t - 1 : NULL;
+    const char *elsewhere = gn_elsewhere(found);
+    if (elsewhere && strncmp(elsewhere, "; did you mean", 14) != 0)
+        return elsewhere; /* not a word that is a name here */
+    if (!last) return "";
+    bool named = last->kind == TOK_NAME, updated = t[1].kind == TOK_ASSIGN && !t[1].newline;
+    switch (t->kind) {
+    case TOK_DOT: elsewhere = named ? gn_elsewhere(last->u.s) : NULL; return elsewhere ? elsewhere : "";
+    case TOK_COLON:
+        if (last->kind == TOK_LBRACKET) return "; a part is `slice(x, start, stop)`";
+        return !strstr(expected, "before the statements") ? "" : "; blocks stand in braces, `for i in 0..n { ... }`";
+    case TOK_PLUS:
+    case TOK_MINUS:
+    case TOK_STAR:
+    case TOK_SLASH:
+        return named && updated
+                   ? gn_arena_printf(p->arena, "; write `%s = %s %s ...`", last->u.s, last->u.s, gn_token_text(t->kind))
+                   : "";
+    case TOK_LPAREN: return named ? "; what a call gives is named, `h = f(x)`, or returned, `return f(x)`" : "";
+    case TOK_COMMA:
+        if (!strstr(expected, "to close the parenthesis")) return "";
+        while (last > p->first && last->kind != TOK_LPAREN && !last->newline) last--;
+        if (last > p->first + 1 && last[-1].kind == TOK_ASSIGN && last[-2].kind == TOK_NAME)
+            elsewhere = gn_elsewhere(last[-2].u.s);
+        return elsewhere ? elsewhere : "; there are no tuples: a list is `[a, b]`";
+    default: return "";
+    }
+}
+
 void parse_fail_here(parser *p, const char *expected)
 {
     const gn_token *t = p->tok;
@@ -60,8 +94,8 @@ void parse_fail_here(parser *p, const char *expected)
         if (t->kind == TOK_END)
             gn_diag_error(p->diags, p->src, t->span, "expected %s, found the end of the file", expected);
         else
-            gn_diag_error(p->diags, p->src, t->span, "expected %s, found `%s`%s", expected, found,
-                          word ? ", a word of the language" : "");
+            gn_diag_error(p->diags, p->src, t->span, "expected %s, found `%s`%s%s", expected, found,
+                          word ? ", a word of the language" : "", way_here(p, expected, found));
     }
     p->panic = true;
 }

@@ -1,5 +1,7 @@
 #include "frontend/parse.h"
 
+#include "frontend/elsewhere.h"
+
 #include <string.h>
 
 const char *const ast_space_text[] = {"none", "node", "edge", "graph", "any"};
@@ -172,8 +174,9 @@ ast_decl *parse_decl(parser *p)
     if (k != TOK_LAYER && k != TOK_MODEL && k != TOK_FN && k != TOK_TRAIN) {
         if (!p->panic && k != TOK_BAD) {
             const char *found = gn_diag_clean(p->arena, p->src->text + p->tok->span.at, p->tok->span.len);
-            gn_diag_error(p->diags, p->src, p->tok->span, "expected `layer`, `model`, `fn` or `train`, found `%s`",
-                          found);
+            const char *elsewhere = gn_elsewhere(found);
+            gn_diag_error(p->diags, p->src, p->tok->span, "expected `layer`, `model`, `fn` or `train`, found `%s`%s",
+                          found, elsewhere ? elsewhere : "");
         }
         p->panic = true;
         return NULL;

@@ -21,5 +21,8 @@ static const struct error_case tensors[] = {
 static const struct error_case train[] = {
 #include "frontend_errors/train.h"
 };
+static const struct error_case elsewhere[] = {
+#include "frontend_errors/elsewhere.h"
+};
 
 #endif

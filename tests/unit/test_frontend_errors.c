@@ -29,6 +29,8 @@ START_TEST(of_tensors) { expect(&tensors[_i]); }
 END_TEST
 START_TEST(of_train) { expect(&train[_i]); }
 END_TEST
+START_TEST(of_elsewhere) { expect(&elsewhere[_i]); }
+END_TEST
 
 /* definitions ------------------------------------------------------------------------------------------------------- */
 
@@ -173,6 +175,7 @@ int main(void)
     tcase_add_loop_test(t, of_calls, 0, COUNT(calls));
     tcase_add_loop_test(t, of_tensors, 0, COUNT(tensors));
     tcase_add_loop_test(t, of_train, 0, COUNT(train));
+    tcase_add_loop_test(t, of_elsewhere, 0, COUNT(elsewhere));
     tcase_add_loop_test(t, of_definitions, 0, COUNT(define_cases));
     tcase_add_test(t, of_what_is_missing);
     tcase_add_test(t, of_a_model_that_is_not_there);

@@ -464,4 +464,15 @@ assert out.startswith("seed 0: 0 epochs, accuracy train ") and "step" not in out
 d = json.loads(r.works("train", GCN, "--data", r.path("all.npz"), "-q", "--epochs", 0, "--json"))
 assert d["runs"][0]["loss"] is None and d["runs"][0]["epochs"] == 0, d["runs"]
 assert out.split("\n")[0].split("accuracy ")[1] in r.works("run", GCN, "--data", r.path("all.npz"), "-q", "--weights", W)
+
+# Ends of edges, compared, are nodes, whatever order they are kept in; a graph that nothing feeds is none.
+ends = [(0, 0), (0, 1), (1, 2), (2, 2), (2, 0), (3, 1), (1, 3)]
+ones = npz("ends.npz", {"edge_index": ("q", (2, 7), [u for u, _ in ends] + [v for _, v in ends]), "x": ("f", (4, 1), [1.0, 2.0, 4.0, 8.0])})
+for text, of in (("u == v ? x[u] : 0", lambda u, v: u == v), ("u != v ? x[u] : 0", lambda u, v: u != v), ("v == u ? x[u] : 0", lambda u, v: u == v)):
+    model = r.write("ends.gnn", f"model M() (g: graph, x: node[F], h: graph = none) -> node[F] {{\n"
+                                f"  return h == none ? sum(u -> v in g: {text}) : x\n}}\n")
+    want = [sum(2.0 ** u for u, v in ends if v == node and of(u, v)) for node in range(4)]
+    for options in ((), ("-O", "eager"), ("--reorder", "degree")):
+        r.works("run", model, "--data", ones, "-q", "--predictions", r.path("ends.out.npz"), *options)
+        assert list(files.read_npz(r.path("ends.out.npz"))["out"][2]) == want, (text, options)
 r.done()

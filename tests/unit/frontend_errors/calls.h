@@ -45,7 +45,7 @@
          "  y = softmax(x, dim = 1)\n"
          "  return exp(x, over = node)\n"
          "}\n",
-     "m.gnn:2:18: error: `softmax` takes no `dim`; it takes `x`, `axis`, `over`\n"
+     "m.gnn:2:18: error: `softmax` takes no `dim`; did you mean `axis`?\n"
          "    2 |   y = softmax(x, dim = 1)\n"
          "      |                  ^~~\n"
          "m.gnn:3:17: error: `exp` takes no `over`; it takes `x`\n"

@@ -29,7 +29,7 @@
          "  l = Linear(3, bias = False)\n"
          "  return x\n"
          "}\n",
-     "m.gnn:2:24: error: nothing is named `False` here; did you mean `false`?\n"
+     "m.gnn:2:24: error: nothing is named `False` here; write `false`\n"
          "    2 |   l = Linear(3, bias = False)\n"
          "      |                        ^~~~~"},
     {"widths_of_torch",
