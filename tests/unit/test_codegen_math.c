@@ -20,10 +20,10 @@ static const sweep sweeps[] = {
     {"log1p", log1p, 0x1p-60, 0x1.fffffep-1, false, 4, 3}, /* 0.75 */
     {"tanh", tanh, 0x1p-60, 20, false, 4, 3},              /* 2.46 */
     {"erf", erf, 0x1p-60, 6, false, 4, 3},                 /* 1.13; 1.15 */
-    {"sin", sin, 0x1p-60, 0x1p19, false, 2, 3},            /* 1.49 */
-    {"cos", cos, 0x1p-60, 0x1p19, false, 2, 3},            /* 1.48 */
-    {"sin", sin, 0x1p19, 0x1p30, false, 2, 2},             /* 1.49 */
-    {"cos", cos, 0x1p19, 0x1p30, false, 2, 2},             /* 1.48 */
+    {"sin", sin, 0x1p-60, 0x1p31, false, 2, 3},            /* 1.49 */
+    {"cos", cos, 0x1p-60, 0x1p31, false, 2, 3},            /* 1.48 */
+    {"sin", sin, 0x1p31, 0x1.fffffep127, false, 2, 3},     /* 1.49 */
+    {"cos", cos, 0x1p31, 0x1.fffffep127, false, 2, 3},     /* 1.49 */
 };
 enum { SWEEPS = sizeof sweeps / sizeof *sweeps, POINTS = 1 << 19 };
 

@@ -256,6 +256,7 @@ void cg_defer_end(cg *c);
 
 /* math.c, math_pow.c, random.c: of scalars or vectors ------------------------------------------------------------------ */
 LLVMValueRef cg_math(cg *c, kir_op op, gn_elem e, LLVMValueRef x);
+LLVMValueRef cg_sincos(cg *c, LLVMValueRef x, bool is_cos); /* math_trig.c: of f32 */
 LLVMValueRef cg_pow(cg *c, gn_elem e, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef cg_libm(cg *c, const char *name, gn_elem e, LLVMValueRef *args, unsigned n); /* lane by lane */
 LLVMValueRef cg_poly(cg *c, LLVMValueRef x, const double *coef, int n);                   /* highest power first */

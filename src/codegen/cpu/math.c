@@ -2,7 +2,7 @@
  *
  * The schemes are the classic ones: reduction by multiples of ln 2 and of pi/2 in parts (Cody and Waite, "Software Manual
  * for the Elementary Functions", 1980), a short polynomial, and the exponent put back by integer arithmetic; log1p's
- * correction term is fdlibm's.  Coefficients are Chebyshev fits of the functions named beside them, made for this file
+ * correction term is fdlibm's.  sin and cos are in math_trig.c, pow in math_pow.c.  Coefficients are Chebyshev fits of the functions named beside them, made for this file
  * with mpmath at 40 digits.  tests/unit/test_codegen_math.c measures the errors.  f64 goes to libm, lane by lane. */
 #include "codegen/cpu/emit_llvm.h"
 
@@ -235,36 +235,6 @@ static LLVMValueRef emit_erf(cg *c, LLVMValueRef x_)
     return cg_sel(c, LESS(CONST(1.0), t), high, low);
 }
 
-/* sin and cos: reduced in f64 by pi/2 in three parts, so that arguments up to 2^30 lose nothing (2^20 where
- * multiply-add is not fused); beyond that the result is a number between -1.1 and 1.1 and not more. */
-static LLVMValueRef emit_sincos(cg *c, LLVMValueRef x, bool is_cos)
-{
-    static const double part[] = {1.57079632673412561417e+00, 6.07710050630396597660e-11, 2.02226624879595063154e-21};
-    static const double s_[] = {2.724931405e-6, -0.0001984008201, 0.008333331866, -0.1666666666};
-    static const double c_[] = {-2.730044862e-7, 2.480059644e-5, -0.001388888766, 0.04166666666};
-    LLVMTypeRef td = cg_like(c->f64, x), ti = cg_like(c->i32, x);
-    LLVMValueRef d = LLVMBuildFPExt(c->b, x, td, ""), x_ = d;
-    LLVMValueRef q = cg_unary(c, "llvm.roundeven", MUL(d, CONST(0.63661977236758134308)));
-    q = at_least(c, at_most(c, q, 0x1p30), -0x1p30);
-    LLVMValueRef r = d;
-    for (int i = 0; i < 3; i++) r = cg_muladd(c, q, CONST(-part[i]), r);
-    LLVMValueRef zero = SUB(d, d); /* inf - inf: NaN */
-    r = ADD(at_least(c, at_most(c, r, 0.79), -0.79), zero);
-    LLVMValueRef nan = LLVMBuildFCmp(c->b, LLVMRealUNO, q, q, "");
-    LLVMValueRef n = LLVMBuildFPToSI(c->b, cg_sel(c, nan, LLVMConstNull(td), q), ti, "");
-    if (is_cos) n = LLVMBuildAdd(c->b, n, cg_const_i(ti, 1), "");
-    x_ = r = LLVMBuildFPTrunc(c->b, r, cg_like(c->f32, x), "");
-    LLVMValueRef z = MUL(r, r), one = CONST(1.0);
-    LLVMValueRef sine = cg_muladd(c, MUL(z, cg_poly(c, z, s_, COUNT(s_))), r, r);
-    LLVMValueRef cosine = cg_muladd(c, z, CONST(-0.5), one), quartic = cg_poly(c, z, c_, COUNT(c_));
-    cosine = cg_muladd(c, MUL(z, z), quartic, cosine);
-    LLVMValueRef odd = LLVMBuildTrunc(c->b, n, cg_like(c->i1, x), "");
-    LLVMValueRef y = cg_sel(c, odd, cosine, sine);
-    LLVMValueRef minus =
-        LLVMBuildAnd(c->b, LLVMBuildShl(c->b, n, cg_const_i(ti, 30), ""), cg_const_i(ti, INT32_MIN), "");
-    return from_bits(c, LLVMBuildXor(c->b, bits(c, y), minus, ""));
-}
-
 LLVMValueRef cg_math(cg *c, kir_op op, gn_elem e, LLVMValueRef x)
 {
     static const char *const libm[KIR_OP_COUNT] = {
@@ -282,6 +252,6 @@ LLVMValueRef cg_math(cg *c, kir_op op, gn_elem e, LLVMValueRef x)
     case KIR_LOG1P: return emit_log1p(c, x);
     case KIR_TANH: return emit_tanh(c, x);
     case KIR_ERF: return emit_erf(c, x);
-    default: return emit_sincos(c, x, op == KIR_COS);
+    default: return cg_sincos(c, x, op == KIR_COS);
     }
 }
