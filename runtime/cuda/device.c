@@ -1,5 +1,6 @@
 #include "runtime/cuda/device.h"
 
+#include "base/home.h"
 #include "runtime/memory.h"
 
 #include <limits.h>
@@ -26,6 +27,7 @@ struct gn_cuda_device {
     void *mark[2];
     stage stage[STAGES];
     int next_stage;
+    gn_home home;
     int lost;            /* the result that ended it; 0: none */
     void **node;         /* [nodes] of what is being recorded; NULL: nothing is, or they are not known */
     int64_t nodes, room; /* of which that many are there, and fit */
@@ -80,6 +82,9 @@ static gn_status *check(gn_cuda_device *d, int result, const char *doing)
  * afterwards. */
 static gn_status *enter(gn_cuda_device *d)
 {
+    if (gn_home_left(&d->home))
+        GN_FAIL(GN_ERR_BACKEND, "device %d (%s) was opened before a fork, and is of the process that did: open it anew",
+                d->info.ordinal, d->info.name);
     if (d->lost) return lost(d);
     return check(d, d->driver->cuCtxPushCurrent_v2(d->context), "entering the device's context");
 }
@@ -145,6 +150,7 @@ gn_status *gn_cuda_device_open(const gn_cuda_driver *driver, int ordinal, gn_cud
     GN_TRY(gn_cuda_device_info(driver, ordinal, &info));
     GN_TRY(gn_block_zeroed(1, sizeof(gn_cuda_device), "the device", &block));
     gn_cuda_device *d = block;
+    gn_home_init(&d->home);
     d->driver = driver;
     d->info = info;
     gn_status *s = check(d, driver->cuDeviceGet(&d->handle, ordinal), "finding the device");
@@ -164,6 +170,7 @@ void gn_cuda_device_close(gn_cuda_device *d)
     if (!d) return;
     const gn_cuda_driver *c = d->driver;
     void *context;
+    if (gn_home_left(&d->home)) d->context = NULL; /* the parent's */
     if (d->context && !c->cuCtxPushCurrent_v2(d->context)) {
         for (int k = 0; k < STAGES; k++) {
             if (d->stage[k].done) (void)c->cuEventDestroy_v2(d->stage[k].done);
@@ -175,6 +182,7 @@ void gn_cuda_device_close(gn_cuda_device *d)
         (void)c->cuCtxPopCurrent_v2(&context);
     }
     if (d->context) (void)c->cuDevicePrimaryCtxRelease_v2(d->handle);
+    gn_home_end(&d->home);
     gn_block_free(d->node);
     gn_block_free(d);
 }
@@ -235,7 +243,7 @@ void gn_cuda_free(gn_cuda_device *d, gn_device_ptr p)
 {
     void *context;
     if (!p) return;
-    if (d->driver->cuCtxPushCurrent_v2(d->context)) return;
+    if (gn_home_left(&d->home) || d->driver->cuCtxPushCurrent_v2(d->context)) return;
     (void)d->driver->cuMemFree_v2(p);
     (void)d->driver->cuCtxPopCurrent_v2(&context);
 }
@@ -359,7 +367,7 @@ void gn_cuda_module_free(gn_cuda_module *m)
     void *context;
     if (!m) return;
     const gn_cuda_driver *c = m->device->driver;
-    if (!c->cuCtxPushCurrent_v2(m->device->context)) {
+    if (!gn_home_left(&m->device->home) && !c->cuCtxPushCurrent_v2(m->device->context)) {
         (void)c->cuModuleUnload(m->module);
         (void)c->cuCtxPopCurrent_v2(&context);
     }
@@ -555,7 +563,7 @@ void gn_cuda_graph_free(gn_cuda_graph *g)
     void *context;
     if (!g) return;
     const gn_cuda_driver *c = g->device->driver;
-    if (g->exec && !c->cuCtxPushCurrent_v2(g->device->context)) {
+    if (g->exec && !gn_home_left(&g->device->home) && !c->cuCtxPushCurrent_v2(g->device->context)) {
         unmake(g);
         (void)c->cuCtxPopCurrent_v2(&context);
     }

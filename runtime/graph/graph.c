@@ -54,15 +54,15 @@ static bool is_shared(const gn_graph *g, int k)
 
 static int64_t bytes_of(const gn_graph *g, bool shared)
 {
-    pthread_mutex_t *lock = &((gn_graph_box *)(uintptr_t)g)->lock;
+    gn_mutex *lock = &((gn_graph_box *)(uintptr_t)g)->lock;
     int64_t bytes = 0;
-    pthread_mutex_lock(lock);
+    gn_mutex_take(lock);
     for (int k = 0; k < GN_GRAPH_ARRAY_COUNT; k++)
         if (g->array[k] && is_shared(g, k) == shared) {
             gn_graph_array a = (gn_graph_array)k;
             bytes += gn_graph_array_count(g, a) * (int64_t)gn_elem_size(gn_graph_array_elem(g, a));
         }
-    pthread_mutex_unlock(lock);
+    gn_mutex_leave(lock);
     return bytes;
 }
 
@@ -95,16 +95,17 @@ gn_status *gn_graph_blank(int64_t n_src, int64_t n_dst, int64_t n_edge, gn_elem 
     void *p;
     GN_TRY(gn_block_zeroed(1, sizeof(gn_graph_box), "graph", &p));
     gn_graph_box *box = p;
-    if (pthread_mutex_init(&box->lock, NULL)) {
+    gn_status *s = gn_mutex_init(&box->lock, GN_MUTEX_BRIEF);
+    if (s) {
         gn_block_free(box);
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: no mutex");
+        return s;
     }
     gn_graph *g = &box->graph;
     g->n_src = n_src;
     g->n_dst = n_dst;
     g->n_edge = n_edge;
     g->index = index;
-    gn_status *s = blank_arrays(g);
+    s = blank_arrays(g);
     if (s) {
         gn_graph_free(g);
         return s;
@@ -129,7 +130,7 @@ void gn_graph_free(gn_graph *g)
     if (!g) return;
     gn_graph_box *box = (gn_graph_box *)(void *)g;
     gn_graph_trim(g, 0);
-    pthread_mutex_destroy(&box->lock);
+    gn_mutex_end(&box->lock);
     gn_block_free(box);
 }
 

@@ -232,9 +232,9 @@ static gn_status *require(gn_graph *g, unsigned arrays)
 gn_status *gn_graph_require(gn_graph *g, unsigned arrays)
 {
     gn_graph_box *box = (gn_graph_box *)(void *)g;
-    pthread_mutex_lock(&box->lock);
+    gn_mutex_take(&box->lock);
     gn_status *s = require(g, arrays);
-    pthread_mutex_unlock(&box->lock);
+    gn_mutex_leave(&box->lock);
     return s;
 }
 
@@ -260,12 +260,12 @@ gn_status *gn_graph_find_facts(gn_graph *g, gn_graph_facts *out)
 {
     gn_graph_box *box = (gn_graph_box *)(void *)g;
     gn_status *s = NULL;
-    pthread_mutex_lock(&box->lock);
+    gn_mutex_take(&box->lock);
     if (!box->has_facts) s = find_facts(g, &box->facts);
     if (!s) {
         box->has_facts = true;
         *out = box->facts;
     }
-    pthread_mutex_unlock(&box->lock);
+    gn_mutex_leave(&box->lock);
     return s;
 }

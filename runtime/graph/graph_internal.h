@@ -4,14 +4,14 @@
 
 #include "runtime/graph/graph.h"
 
-#include <pthread.h>
+#include "base/mutex.h"
 
 /* Code for both index widths is written once, with the width as a constant argument of an inlined function. */
 #define GN_INLINE static inline __attribute__((always_inline))
 
 typedef struct gn_graph_box {
     gn_graph graph; /* first: a gn_graph * is a gn_graph_box * */
-    pthread_mutex_t lock;
+    gn_mutex lock;
     bool has_facts;
     gn_graph_facts facts;
 } gn_graph_box;

@@ -8,11 +8,14 @@
  *
  * To a team each worker is `called` for itself; whoever takes the call back has it, the worker to come or the caller to go.
  *
+ * In the child of a fork no worker is there, and what they left is anybody's guess: the next loop makes all of it anew.
+ *
  * Sleeping: a worker counts itself in `asleep` and looks at `loops` once more; the caller counts `loops` up and then looks
  * at `asleep`.  Both in the one order of sequentially consistent operations, so one of them sees the other. */
 #include "runtime/run/threads.h"
 
 #include "base/clock.h"
+#include "base/home.h"
 #include "runtime/memory.h"
 
 #include <pthread.h>
@@ -41,6 +44,7 @@ typedef struct part {
 
 struct gn_pool {
     int threads, started; /* started: workers that exist, threads - 1 once the pool is up */
+    gn_home home;         /* of the workers; one thread has none */
     part *part;           /* [threads]; the caller's is the first */
     _Atomic int64_t spin_ns;
     pthread_mutex_t lock;
@@ -177,6 +181,50 @@ static void *worker(void *arg)
     }
 }
 
+/* Workers ---------------------------------------------------------------------------------------------------------- */
+
+static int start_workers(gn_pool *p)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in its own threads */
+    int e = 0;
+    while (!e && p->started < p->threads - 1) {
+        part *m = &p->part[p->started + 1];
+        e = pthread_create(&m->thread, NULL, worker, m);
+        if (!e) p->started++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return e;
+}
+
+static int make_locks(gn_pool *p)
+{
+    int e = pthread_mutex_init(&p->lock, NULL);
+    if (!e) e = pthread_cond_init(&p->work, NULL);
+    if (!e) e = pthread_cond_init(&p->done, NULL);
+    return e ? e : pthread_cond_init(&p->step, NULL);
+}
+
+/* In a child the workers are started anew, as many as can be: those that are not there are not waited for. */
+static void come_home(gn_pool *p)
+{
+    if (!gn_home_left(&p->home)) return;
+    for (int t = 0; t < p->threads; t++) {
+        atomic_store(&p->part[t].left, 0);
+        atomic_store(&p->part[t].called, false);
+    }
+    atomic_store(&p->open, 0);
+    atomic_store(&p->asleep, 0);
+    atomic_store(&p->dozing, 0);
+    atomic_store(&p->waiting, false);
+    p->started = 0;
+    gn_home_settle(&p->home);
+    if (!make_locks(p)) (void)start_workers(p);
+}
+
+/* Loops ------------------------------------------------------------------------------------------------------------ */
+
 static void wait_for_end(gn_pool *p)
 {
     if (spin(&p->part[0], has_ended)) return;
@@ -201,6 +249,7 @@ static void wake(gn_pool *p, int64_t wanted)
 
 static void run(gn_pool *p, const loop *l)
 {
+    come_home(p);
     p->loop = *l;
     p->loop.each = l->ranges / p->threads;
     p->loop.more = l->ranges % p->threads;
@@ -240,6 +289,7 @@ void gn_pool_team(gn_pool *p, gn_team_fn *fn, void *ctx)
         fn(ctx, 0);
         return;
     }
+    come_home(p);
     p->team = fn;
     p->team_ctx = ctx;
     atomic_store_explicit(&p->open, p->threads - 1, memory_order_relaxed);
@@ -295,22 +345,14 @@ int gn_pool_threads(const gn_pool *p) { return p->threads; }
 
 /* Life ------------------------------------------------------------------------------------------------------------- */
 
-static gn_status *start_workers(gn_pool *p)
+static gn_status *start(gn_pool *p)
 {
     void *block;
     GN_TRY(gn_block_zeroed(p->threads, sizeof(part), "threads", &block));
     p->part = block;
     for (int t = 0; t < p->threads; t++) p->part[t].pool = p;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's handlers run in its own threads */
-    int e = 0;
-    while (!e && p->started < p->threads - 1) {
-        part *m = &p->part[p->started + 1];
-        e = pthread_create(&m->thread, NULL, worker, m);
-        if (!e) p->started++;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (p->threads > 1) gn_home_init(&p->home);
+    int e = start_workers(p);
     if (e) GN_FAIL(GN_ERR_NOMEM, "cannot start thread %d of %d: %s", p->started + 2, p->threads, strerror(e));
     return NULL;
 }
@@ -324,12 +366,11 @@ gn_status *gn_pool_new(int threads, gn_pool **out)
     gn_pool *p = block;
     p->threads = threads;
     atomic_init(&p->spin_ns, threads > gn_cores() ? 0 : SPIN_NS);
-    if (pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) || pthread_cond_init(&p->done, NULL) ||
-        pthread_cond_init(&p->step, NULL)) {
+    if (make_locks(p)) {
         gn_block_free(p);
         GN_FAIL(GN_ERR_NOMEM, "cannot make a thread pool: no mutex");
     }
-    gn_status *s = start_workers(p);
+    gn_status *s = start(p);
     if (s) {
         gn_pool_free(p);
         return s;
@@ -338,9 +379,8 @@ gn_status *gn_pool_new(int threads, gn_pool **out)
     return NULL;
 }
 
-void gn_pool_free(gn_pool *p)
+static void end_workers(gn_pool *p)
 {
-    if (!p) return;
     pthread_mutex_lock(&p->lock);
     atomic_store(&p->stop, true);
     pthread_cond_broadcast(&p->work);
@@ -350,6 +390,14 @@ void gn_pool_free(gn_pool *p)
     pthread_cond_destroy(&p->done);
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);
+}
+
+void gn_pool_free(gn_pool *p)
+{
+    if (!p) return;
+    /* A child has nobody to wait for, and destroying a condition waits for who waits on it. */
+    if (!p->started || !gn_home_left(&p->home)) end_workers(p);
+    gn_home_end(&p->home);
     gn_block_free(p->part);
     gn_block_free(p);
 }

@@ -2,7 +2,9 @@
  *
  * One loop at a time a pool, from one thread, which takes part; loops do not nest.  Ranges are dealt out in order: the
  * caller has the first, the last worker the last, so that the loops of a program meet the same data on the same core; who
- * is done takes from the others, and a worker that comes late is not waited for.  Workers block all signals. */
+ * is done takes from the others, and a worker that comes late is not waited for.  Workers block all signals.
+ *
+ * A fork leaves the workers behind: in the child the next loop starts others, and freeing the pool waits for nobody. */
 #ifndef GN_RUNTIME_RUN_THREADS_H
 #define GN_RUNTIME_RUN_THREADS_H
 

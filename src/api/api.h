@@ -3,10 +3,10 @@
 #define GN_API_API_H
 
 #include "base/alloc.h"
+#include "base/mutex.h"
 #include "gnnc/gnnc.h"
 #include "tune/tune.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ struct gnnc_executable {
     /* Schedules: what a search may take, or the lock that says them; one thread at a time chooses. */
     double tune_seconds;
     const char *lock, *lock_path; /* its text; NULL: there is none */
-    pthread_mutex_t choosing;
+    gn_mutex choosing;
     bool has_mutex;
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u); /* for tests: gn_tune_wish */
     void *tune_ctx;

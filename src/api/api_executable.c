@@ -13,7 +13,7 @@ void api_release_executable(gnnc_executable *e)
     {
         API_MEMORY(c);
         gn_jit_free(e->jit);
-        if (e->has_mutex) pthread_mutex_destroy(&e->choosing);
+        if (e->has_mutex) gn_mutex_end(&e->choosing);
         api_release_module(e->module);
         gn_arena_free(&e->arena);
         gn_release(e);
@@ -122,7 +122,7 @@ static gn_status *read_tuning(gnnc_executable *e, const gnnc_compile_options *o)
         GN_FAIL(GN_ERR_USAGE, "tune_budget_ms is %lld, but mode %s does not search; max-autotune does",
                 (long long)o->tune_budget_ms, gn_mode_name[e->opt.mode]);
     e->tune_seconds = (double)o->tune_budget_ms * 1e-3;
-    if (pthread_mutex_init(&e->choosing, NULL)) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
+    GN_TRY(gn_mutex_init(&e->choosing, GN_MUTEX_LONG));
     e->has_mutex = true;
     if (!o->tune_lock) return NULL;
     if (mode->eager) GN_FAIL(GN_ERR_USAGE, "tune_lock: mode eager has no schedules to choose");

@@ -198,11 +198,11 @@ gn_status *api_tune(gnnc_run *r, int which, bool *again)
     *again = false;
     bool wanted = gn_modes[e->opt.mode].tune || e->lock;
     if (!wanted || v->eager || r->stance == GN_STANCE_COMPILED || gn_variant_tuned(v, unit)) return NULL;
-    pthread_mutex_lock(&e->choosing);
+    gn_mutex_take(&e->choosing);
     gn_status *s = newest(r, &r->variant[which]->rows, &v);
     if (!s && !v->eager && !gn_variant_tuned(v, unit)) s = choose(r, v, unit);
     if (!s) s = newest(r, &r->variant[which]->rows, &v);
-    pthread_mutex_unlock(&e->choosing);
+    gn_mutex_leave(&e->choosing);
     *again = !s && v != r->variant[which];
     if (*again) api_unbind(r);
     return s;

@@ -1,9 +1,9 @@
 #include "build/jit.h"
 
 #include "base/alloc.h"
+#include "base/mutex.h"
 #include "build/tuned.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ struct gn_jit {
     low_hint hint; /* of the graph: what schedules are made for */
     _Atomic(gn_variant *) newest;
     atomic_int n, recompiles;
-    pthread_mutex_t compiling; /* for what follows, and for adding to the list */
-    bool moves[GN_DIM_COUNT];  /* auto: has changed since the first call */
+    gn_mutex compiling;        /* for what follows, and for adding to the list */
+    bool moves[GN_DIM_COUNT]; /* auto: has changed since the first call */
 };
 
 /* Ranges, where 0 for all is any. */
@@ -36,9 +36,10 @@ gn_status *gn_jit_new(const gn_model *model, const gn_jit_options *opt, gn_jit *
     j->opt = *opt;
     if (j->opt.limit <= 0) j->opt.limit = GN_JIT_LIMIT;
     j->opt.ranges = declared(&opt->ranges);
-    if (pthread_mutex_init(&j->compiling, NULL)) {
+    gn_status *s = gn_mutex_init(&j->compiling, GN_MUTEX_LONG);
+    if (s) {
         gn_release(j);
-        GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
+        return s;
     }
     *out = j;
     return NULL;
@@ -59,7 +60,7 @@ void gn_jit_free(gn_jit *j)
         older = v->older;
         free_variant(j, v);
     }
-    pthread_mutex_destroy(&j->compiling);
+    gn_mutex_end(&j->compiling);
     gn_release(j);
 }
 
@@ -147,9 +148,11 @@ static gn_status *add(gn_jit *j, const gn_variant *like, gn_variant **out)
         return s;
     }
     v->ms = gn_now_ms() - t0;
+    gn_brief_begin();
     v->older = atomic_load(&j->newest);
     atomic_fetch_add(&j->n, 1);
     atomic_store(&j->newest, v);
+    gn_brief_end();
     *out = v;
     return NULL;
 }
@@ -334,9 +337,9 @@ gn_status *gn_jit_get(gn_jit *j, const gn_sizes *s, gn_stance stance, const gn_v
         char text[WORDS];
         *out = NULL;
         GN_TRY(gn_ranges_check(&j->opt.ranges, s));
-        pthread_mutex_lock(&j->compiling);
+        gn_mutex_take(&j->compiling);
         gn_status *status = miss(j, s, stance, &v, text);
-        pthread_mutex_unlock(&j->compiling);
+        gn_mutex_leave(&j->compiling);
         if (status) return status;
         if (*text) j->opt.say(j->opt.ctx, text); /* who listens may call what compiles */
     }
@@ -364,10 +367,10 @@ gn_status *gn_jit_get_rows(gn_jit *j, const gn_variant *v, const gn_sizes *s, co
         snprintf(why, sizeof why, "graph and mask leave rows out at %d levels, not at %d", rows->levels,
                  v->rows.levels);
     gn_variant like = {.guards = v->guards, .rows = *rows, .step_alone = true, .why = why};
-    pthread_mutex_lock(&j->compiling);
+    gn_mutex_take(&j->compiling);
     step = find_step(j, s, rows->levels, counted);
     if (!step) status = add(j, &like, &step);
-    pthread_mutex_unlock(&j->compiling);
+    gn_mutex_leave(&j->compiling);
     *out = step;
     return status;
 }
@@ -383,9 +386,9 @@ gn_status *gn_jit_prepare(gn_jit *j)
         all = all && (j->opt.dynamic == GN_DYNAMIC_TRUE || (j->opt.dynamic == GN_DYNAMIC_AUTO && declared));
     }
     if (!all) return NULL;
-    pthread_mutex_lock(&j->compiling);
+    gn_mutex_take(&j->compiling);
     if (!atomic_load(&j->newest)) s = compile_first(j, NULL, &v);
-    pthread_mutex_unlock(&j->compiling);
+    gn_mutex_leave(&j->compiling);
     return s;
 }
 
@@ -426,8 +429,8 @@ gn_status *gn_jit_choose(gn_jit *j, const gn_variant *v, const gn_tuned *t)
                               .new = v->new};
     for (gn_unit_id k = 0; k < GN_UNITS; k++) like.tuned[k] = gn_variant_tuned(v, k);
     like.tuned[t->unit] = t;
-    pthread_mutex_lock(&j->compiling);
+    gn_mutex_take(&j->compiling);
     gn_status *s = add(j, &like, &made);
-    pthread_mutex_unlock(&j->compiling);
+    gn_mutex_leave(&j->compiling);
     return s;
 }

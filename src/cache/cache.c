@@ -23,10 +23,10 @@ static void say(gn_cache *c, gn_cache_word what, const char *fmt, va_list ap)
 void gn_cache_warn(gn_cache *c, gn_warning kind, const char *fmt, ...)
 {
     va_list ap;
-    pthread_mutex_lock(&c->mutex);
+    gn_mutex_take(&c->mutex);
     bool first = !(c->warned >> kind & 1);
     c->warned |= 1u << kind;
-    pthread_mutex_unlock(&c->mutex);
+    gn_mutex_leave(&c->mutex);
     if (!c->opt.say || !(first || c->opt.notes)) return;
     va_start(ap, fmt);
     say(c, first ? GN_CACHE_WARNING : GN_CACHE_NOTE, fmt, ap);
@@ -47,7 +47,11 @@ gn_status *gn_cache_new(const gn_cache_options *o, gn_cache **out)
     *out = NULL;
     gn_cache *c = calloc(1, sizeof *c);
     if (!c) GN_FAIL(GN_ERR_NOMEM, "no memory for a cache");
-    pthread_mutex_init(&c->mutex, NULL);
+    gn_status *s = gn_mutex_init(&c->mutex, GN_MUTEX_BRIEF);
+    if (s) {
+        free(c);
+        return s;
+    }
     c->opt = *o;
     if (c->opt.disk_bytes <= 0) c->opt.disk_bytes = usual_disk;
     if (c->opt.memory_bytes == 0) c->opt.memory_bytes = usual_memory;
@@ -70,19 +74,19 @@ void gn_cache_free(gn_cache *c)
     gn_store_free(c->store);
     gn_store_free(c->base);
     gn_memo_free(c->memo);
-    pthread_mutex_destroy(&c->mutex);
+    gn_mutex_end(&c->mutex);
     free(c);
 }
 
 gn_cache_counts gn_cache_counted(gn_cache *c)
 {
-    pthread_mutex_lock(&c->mutex);
+    gn_mutex_take(&c->mutex);
     gn_cache_counts n = c->counts;
     if (c->memo) {
         n.memory_bytes = (int64_t)gn_memo_bytes(c->memo);
         n.memory_entries = (int64_t)gn_memo_count(c->memo);
     }
-    pthread_mutex_unlock(&c->mutex);
+    gn_mutex_leave(&c->mutex);
     return n;
 }
 
@@ -92,13 +96,13 @@ static bool from_memory(gn_cache *c, const gn_key *k, unsigned char **bytes, siz
 {
     const unsigned char *p;
     bool found = false;
-    pthread_mutex_lock(&c->mutex);
+    gn_mutex_take(&c->mutex);
     if (c->memo && gn_memo_get(c->memo, k, &p, n) && (*bytes = malloc(*n + 1))) {
         memcpy(*bytes, p, *n);
         c->counts.hits_memory++;
         found = true;
     }
-    pthread_mutex_unlock(&c->mutex);
+    gn_mutex_leave(&c->mutex);
     return found;
 }
 
@@ -118,10 +122,10 @@ static bool from_store(gn_cache *c, gn_store *s, const gn_key *k, unsigned char 
     }
     memmove(*bytes, e.payload, e.n);
     *n = e.n;
-    pthread_mutex_lock(&c->mutex);
+    gn_mutex_take(&c->mutex);
     if (c->memo) gn_memo_put(c->memo, k, *bytes, *n);
     ++*(s->base ? &c->counts.hits_base : &c->counts.hits_disk);
-    pthread_mutex_unlock(&c->mutex);
+    gn_mutex_leave(&c->mutex);
     return true;
 }
 
@@ -135,9 +139,9 @@ bool gn_cache_get(gn_cache *c, const gn_key *k, const char *name, unsigned char 
                         : from_store(c, c->base, k, bytes, n)  ? "base"
                                                                : NULL;
     if (!where) {
-        pthread_mutex_lock(&c->mutex);
+        gn_mutex_take(&c->mutex);
         c->counts.misses++;
-        pthread_mutex_unlock(&c->mutex);
+        gn_mutex_leave(&c->mutex);
         return false;
     }
     gn_sha256_hex(k->b, hex);
@@ -153,10 +157,10 @@ void gn_cache_put(gn_cache *c, const char *parts, const void *bytes, size_t n)
     size_t n_parts = strlen(parts), size = gn_entry_size(n_parts, n);
     gn_key k = gn_key_of(parts, n_parts);
     gn_sha256_hex(k.b, hex);
-    pthread_mutex_lock(&c->mutex);
+    gn_mutex_take(&c->mutex);
     if (c->memo) gn_memo_put(c->memo, &k, bytes, n);
     c->counts.unkept += !c->store;
-    pthread_mutex_unlock(&c->mutex);
+    gn_mutex_leave(&c->mutex);
     if (!c->store) return;
     unsigned char *entry = size ? malloc(size) : NULL;
     if (entry) gn_entry_write(parts, n_parts, bytes, n, entry);
@@ -166,10 +170,10 @@ void gn_cache_put(gn_cache *c, const char *parts, const void *bytes, size_t n)
         gn_cache_note(c, "stored %.*s: %zu bytes", SHORT, hex, size);
     else
         gn_cache_note(c, "not stored %.*s: %s", SHORT, hex, size ? why : "it is too long");
-    pthread_mutex_lock(&c->mutex);
+    gn_mutex_take(&c->mutex);
     c->counts.stored += kept;
     c->counts.unkept += !kept;
-    pthread_mutex_unlock(&c->mutex);
+    gn_mutex_leave(&c->mutex);
 }
 
 /* Claims ------------------------------------------------------------------------------------------------------------ */

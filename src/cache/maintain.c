@@ -86,12 +86,12 @@ gn_status *gn_cache_clear(gn_cache *c, int64_t *entries, int64_t *bytes)
 {
     char why[GN_WHY];
     *entries = *bytes = 0;
-    pthread_mutex_lock(&c->mutex);
+    gn_mutex_take(&c->mutex);
     if (c->memo) {
         gn_memo_free(c->memo);
         c->memo = gn_memo_new((size_t)c->opt.memory_bytes);
     }
-    pthread_mutex_unlock(&c->mutex);
+    gn_mutex_leave(&c->mutex);
     if (!c->store || gn_store_clear(c->store, entries, bytes, why)) return NULL;
     GN_FAIL(GN_ERR_IO, "cache %s: %s", c->store->path, why);
 }

@@ -30,15 +30,19 @@ gn_store *gn_store_new(const char *path, bool base, int64_t limit)
     s->base = base;
     s->limit = limit;
     atomic_init(&s->dir, -1);
-    pthread_mutex_init(&s->mutex, NULL);
-    return s;
+    gn_status *failed = gn_mutex_init(&s->mutex, GN_MUTEX_BRIEF);
+    if (!failed) return s;
+    gn_status_free(failed);
+    free(s);
+    free(copy);
+    return NULL;
 }
 
 void gn_store_free(gn_store *s)
 {
     if (!s) return;
     if (s->dir >= 0) close(s->dir);
-    pthread_mutex_destroy(&s->mutex);
+    gn_mutex_end(&s->mutex);
     free((void *)(uintptr_t)s->path);
     free(s);
 }
@@ -117,13 +121,13 @@ static int open_entries(const gn_store *s, bool make, char why[GN_WHY])
 bool gn_store_attach(gn_store *s, bool make, char why[GN_WHY])
 {
     *why = 0;
-    pthread_mutex_lock(&s->mutex);
+    gn_mutex_take(&s->mutex);
     if (s->dir < 0 && !s->refused) {
         s->dir = open_entries(s, make && !s->base, why);
         s->refused = s->dir < 0 && *why;
     }
     bool there = s->dir >= 0;
-    pthread_mutex_unlock(&s->mutex);
+    gn_mutex_leave(&s->mutex);
     return there;
 }
 

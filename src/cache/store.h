@@ -10,9 +10,9 @@
 #ifndef GN_CACHE_STORE_H
 #define GN_CACHE_STORE_H
 
+#include "base/mutex.h"
 #include "cache/entry.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 #include <time.h>
@@ -23,7 +23,7 @@ typedef struct gn_store {
     const char *path; /* owned */
     bool base;        /* read only, and may be the superuser's */
     int64_t limit;    /* bytes */
-    pthread_mutex_t mutex;
+    gn_mutex mutex;
     atomic_int dir; /* of the entries; -1: not there yet */
     bool refused;
 } gn_store;

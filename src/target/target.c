@@ -8,30 +8,20 @@
 
 enum { LEAST_ARCH = 80 };
 
-static gn_status *make_lock(gn_target *t)
-{
-    pthread_mutexattr_t nested;
-    if (pthread_mutexattr_init(&nested)) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
-    pthread_mutexattr_settype(&nested, PTHREAD_MUTEX_RECURSIVE);
-    t->has_lock = pthread_mutex_init(&t->lock, &nested) == 0;
-    pthread_mutexattr_destroy(&nested);
-    if (!t->has_lock) GN_FAIL(GN_ERR_NOMEM, "out of memory: a lock");
-    return NULL;
-}
-
 void gn_target_enter(gn_target *t)
 {
-    if (t) pthread_mutex_lock(&t->lock);
+    if (t) gn_mutex_take(&t->lock);
 }
 
 void gn_target_leave(gn_target *t)
 {
-    if (t) pthread_mutex_unlock(&t->lock);
+    if (t) gn_mutex_leave(&t->lock);
 }
 
 static gn_status *start(gn_target *t, const char *path, int ordinal)
 {
-    GN_TRY(make_lock(t));
+    GN_TRY(gn_mutex_init(&t->lock, GN_MUTEX_NESTED));
+    t->has_lock = true;
     GN_TRY(gn_cuda_driver_open(path, &t->driver));
     GN_TRY(gn_cuda_device_open(t->driver, ordinal, &t->device));
     const gn_cuda_info *about = gn_cuda_device_about(t->device);
@@ -85,7 +75,7 @@ void gn_target_close(gn_target *t)
     gn_cuda_blas_close(t->blas);
     gn_cuda_device_close(t->device);
     gn_cuda_driver_close(t->driver);
-    if (t->has_lock) pthread_mutex_destroy(&t->lock);
+    if (t->has_lock) gn_mutex_end(&t->lock);
     gn_block_free(t);
 }
 

@@ -5,11 +5,10 @@
 #ifndef GN_TARGET_TARGET_H
 #define GN_TARGET_TARGET_H
 
+#include "base/mutex.h"
 #include "target/cuda_code.h"
 #include "target/products.h"
 #include "runtime/cuda/cuda_instance.h"
-
-#include <pthread.h>
 
 typedef struct gn_target {
     gn_limits limits;
@@ -25,7 +24,7 @@ typedef struct gn_target {
     char no_blas[1024]; /* why there is none, once it was asked for */
     int n_modules, cap;
     gn_cuda_module **modules; /* code that was loaded; what is not unloaded stays until the target is closed */
-    pthread_mutex_t lock;
+    gn_mutex lock;
     bool has_lock;
 } gn_target;
 

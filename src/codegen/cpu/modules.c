@@ -2,6 +2,7 @@
  * objects are put one after another (runtime/load/loader.h takes them so); or each kernel is a module and an object of its own,
  * to be kept. */
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "codegen/backend.h"
 #include "codegen/cpu/emit_llvm.h"
 
@@ -158,11 +159,20 @@ static gn_status *module(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMach
     return s;
 }
 
+/* LLVM has locks of its own, which a fork is to find open. */
+static gn_status *whole_module(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMachineRef machine, int only)
+{
+    gn_brief_begin();
+    gn_status *s = module(j, a, ctx, machine, only);
+    gn_brief_end();
+    return s;
+}
+
 static gn_status *modules(job *j, gn_arena *a, LLVMContextRef ctx, LLVMTargetMachineRef machine)
 {
-    if (!j->objects) return module(j, a, ctx, machine, -1);
+    if (!j->objects) return whole_module(j, a, ctx, machine, -1);
     for (int k; (k = atomic_fetch_add(j->next, 1)) < j->n;) {
-        GN_TRY(module(j, a, ctx, machine, k));
+        GN_TRY(whole_module(j, a, ctx, machine, k));
         j->objects[k] = (gn_code_object){(unsigned char *)j->out, j->out_n};
         j->out = NULL;
     }
@@ -174,14 +184,18 @@ static void *run(void *arg)
     job *j = arg;
     gn_arena arena;
     LLVMTargetMachineRef machine = NULL;
+    gn_brief_begin();
     j->error = cg_target_machine(j->target, j->opt->opt_level, &machine);
+    LLVMContextRef ctx = j->error ? NULL : LLVMContextCreate();
+    gn_brief_end();
     if (j->error) return NULL;
-    LLVMContextRef ctx = LLVMContextCreate();
     LLVMContextSetDiscardValueNames(ctx, j->what != GN_EMIT_LLVM);
     LLVMContextSetDiagnosticHandler(ctx, on_diagnostic, j);
     j->error = modules(j, &arena, ctx, machine);
+    gn_brief_begin();
     LLVMContextDispose(ctx);
     LLVMDisposeTargetMachine(machine);
+    gn_brief_end();
     return NULL;
 }
 
