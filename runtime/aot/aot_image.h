@@ -37,7 +37,8 @@ typedef struct gn_aot_state {
 
 typedef struct gn_aot_image {
     const char *model;
-    const char *cpu; /* that it was compiled for, and what that one needs (runtime/load/cpu.h) */
+    uint64_t identity; /* of the interface: what a header is compared by (src/aot/identity.c) */
+    const char *cpu;   /* that it was compiled for, and what that one needs (runtime/load/cpu.h) */
     uint64_t needs;
     gn_elem index;
     bool sparse_x;      /* products walk the non-zeros of x */

@@ -34,10 +34,10 @@ typedef gn_aot_model model;
 FORWARDED(X)
 #undef X
 
-EXPORT int gnnc_aot_new(int threads, uint64_t seed, model **out);
-int gnnc_aot_new(int threads, uint64_t seed, model **out)
+EXPORT int gnnc_aot_open(uint64_t identity, int threads, uint64_t seed, model **out);
+int gnnc_aot_open(uint64_t identity, int threads, uint64_t seed, model **out)
 {
-    return gn_aot_new(&gnnc_aot_image, gn_cpu_features(), threads, seed, out);
+    return gn_aot_new(&gnnc_aot_image, identity, gn_cpu_features(), threads, seed, out);
 }
 
 EXPORT void gnnc_aot_free(model *m);

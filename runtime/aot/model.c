@@ -6,6 +6,7 @@
 #include "runtime/load/cpu.h"
 #include "runtime/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Errors ------------------------------------------------------------------------------------------------------------ */
@@ -48,11 +49,30 @@ gn_status *aot_no_such(const gn_aot_model *m, const char *what, const char *name
 
 /* Life -------------------------------------------------------------------------------------------------------------- */
 
-static gn_status *start(gn_aot_model *m, uint64_t has, int threads, uint64_t seed, aot_store *shared)
+/* The inputs that there are, for who has a header of others. */
+static gn_status *other_header(const gn_aot_image *g, uint64_t identity)
+{
+    static const char *const rows[] = {"", "[nodes]", "[edges]"};
+    char inputs[512] = "";
+    size_t at = 0;
+    for (int k = 0; k < g->n_inputs && at < sizeof inputs; k++) {
+        const gn_aot_tensor *t = &g->inputs[k];
+        int n = snprintf(inputs + at, sizeof inputs - at, "%s%s %s%s[%lld]", k ? ", " : "", t->name,
+                         gn_elem_name(t->elem), rows[t->rows], (long long)t->row_elems);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    GN_FAIL(GN_ERR_USAGE,
+            "the header is of another interface (%016llx) than model %s (%016llx), which takes %s: compile "
+            "with the header that was written with it",
+            (unsigned long long)identity, g->model, (unsigned long long)g->identity, inputs);
+}
+
+static gn_status *start(gn_aot_model *m, uint64_t identity, uint64_t has, int threads, uint64_t seed, aot_store *shared)
 {
     const gn_aot_image *g = m->image;
     void *block;
     GN_TRY(gn_cpu_check(g->cpu, g->needs, has));
+    if (identity && identity != g->identity) return other_header(g, identity);
     if (threads < 0) GN_FAIL(GN_ERR_USAGE, "a model of %d threads", threads);
     m->unit[AOT_INFER] = (aot_unit){.code = g->eval, .ahead = g->eval_ahead};
     m->unit[AOT_STEP] = (aot_unit){.code = g->step, .ahead = g->step_ahead};
@@ -65,8 +85,8 @@ static gn_status *start(gn_aot_model *m, uint64_t has, int threads, uint64_t see
     return NULL;
 }
 
-static int new_model(const gn_aot_image *g, uint64_t has, int threads, uint64_t seed, aot_store *shared,
-                     gn_aot_model **out)
+static int new_model(const gn_aot_image *g, uint64_t identity, uint64_t has, int threads, uint64_t seed,
+                     aot_store *shared, gn_aot_model **out)
 {
     void *block;
     if (!out) return GN_ERR_USAGE;
@@ -77,13 +97,13 @@ static int new_model(const gn_aot_image *g, uint64_t has, int threads, uint64_t 
         return GN_ERR_NOMEM;
     }
     (*out)->image = g;
-    (*out)->failed = start(*out, has, threads, seed, shared);
+    (*out)->failed = start(*out, identity, has, threads, seed, shared);
     return (int)gn_status_code((*out)->failed);
 }
 
-int gn_aot_new(const gn_aot_image *g, uint64_t has, int threads, uint64_t seed, gn_aot_model **out)
+int gn_aot_new(const gn_aot_image *g, uint64_t identity, uint64_t has, int threads, uint64_t seed, gn_aot_model **out)
 {
-    return new_model(g, has, threads, seed, NULL, out);
+    return new_model(g, identity, has, threads, seed, NULL, out);
 }
 
 int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out)
@@ -91,7 +111,7 @@ int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out)
     if (out) *out = NULL;
     AOT_USABLE(with);
     if (!out) return aot_say(with, GN_ERROR(GN_ERR_USAGE, "there is no place for the new model: out is NULL"));
-    return new_model(with->image, with->image->needs, threads, 0, with->store, out);
+    return new_model(with->image, with->image->identity, with->image->needs, threads, 0, with->store, out);
 }
 
 void aot_unbind(gn_aot_model *m, int unit)

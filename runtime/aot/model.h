@@ -10,8 +10,10 @@
 
 typedef struct gn_aot_model gn_aot_model;
 
-/* *out is a model even when this fails, so that it can be asked why; NULL where there is no memory for it. */
-int gn_aot_new(const gn_aot_image *image, uint64_t has_features, int threads, uint64_t seed, gn_aot_model **out);
+/* *out is a model even when this fails, so that it can be asked why; NULL where there is no memory for it.  `identity`: that of
+ * the header that the caller was compiled with; 0: of none. */
+int gn_aot_new(const gn_aot_image *image, uint64_t identity, uint64_t has_features, int threads, uint64_t seed,
+               gn_aot_model **out);
 int gn_aot_share(gn_aot_model *with, int threads, gn_aot_model **out);
 void gn_aot_free(gn_aot_model *m);
 const char *gn_aot_message(

@@ -231,6 +231,7 @@ gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const 
     if (!gn_aot_is_prefix(out->prefix))
         GN_FAIL(GN_ERR_USAGE, "--prefix %s: expected a letter, and up to 63 letters, digits and _", out->prefix);
     GN_TRY(describe(a, m, b, s, opt, &out->image));
+    out->image.identity = gn_aot_identity(a, &out->image, opt->normalized);
     elf_init(&out->elf, a);
     GN_TRY(add_kernels(&z, b, code));
     z.object = -1;

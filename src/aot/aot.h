@@ -36,6 +36,9 @@ typedef struct gn_aot_object {
 GN_NODISCARD gn_status *gn_aot_make(gn_arena *a, const gn_model *m, const gn_build *b, const gn_state *s,
                                     const gn_aot_options *opt, gn_aot_object *out);
 
+/* identity.c: of the interface that a header declares; not 0. */
+uint64_t gn_aot_identity(gn_arena *a, const gn_aot_image *g, bool normalized);
+
 /* The header that declares it. */
 void gn_aot_header(const gn_aot_object *o, gn_arena *a, gn_buf *out);
 

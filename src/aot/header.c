@@ -73,22 +73,36 @@ static void head(writer *w)
         "is\n"
         " * freed.  Where you change it, bind it again.\n"
         " * Threads: one thread at a time a $_model; different ones are independent (see $_share for those that share\n"
-        " * weights). A $_model of n threads starts n - 1 of its own; results are the same bits for any number. */\n");
+        " * weights). A $_model of n threads starts n - 1 of its own; results are the same bits for any number.\n"
+        " * Forks: a child may use and free every $_model that no other thread was in a call with; its first call "
+        "there\n"
+        " * starts threads anew.  What another thread was at is to be left alone. */\n");
     gn_buf_printf(w->out, "#ifndef GNNC_%s_H\n#define GNNC_%s_H\n\n", w->capitals, w->capitals);
-    add(w, "#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-           "#define @_OK 0\n"
-           "#define @_ERROR_USAGE 2    /* this call: an argument, as a model that is NULL; something that is not bound "
-           "*/\n"
-           "#define @_ERROR_DATA 3     /* data, graph or weights do not fit each other or the model */\n"
-           "#define @_ERROR_IO 4       /* a file could not be read; the system's words are in the message */\n"
-           "#define @_ERROR_CPU 5      /* the processor lacks instructions that the code is made of */\n"
-           "#define @_ERROR_MEMORY 6   /* memory ran out */\n"
-           "#define @_ERROR_INTERNAL 7 /* a defect of gnnc: please report it, with the message */\n\n");
+    add(w,
+        "#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+        "#define @_OK 0\n"
+        "#define @_ERROR_USAGE 2    /* this call: an argument, as a model that is NULL; something that is not bound; "
+        "another\n"
+        "                            * header than the object's */\n"
+        "#define @_ERROR_DATA 3     /* data, graph or weights do not fit each other or the model */\n"
+        "#define @_ERROR_IO 4       /* a file could not be read; the system's words are in the message */\n"
+        "#define @_ERROR_CPU 5      /* the processor lacks instructions that the code is made of */\n"
+        "#define @_ERROR_MEMORY 6   /* memory ran out */\n"
+        "#define @_ERROR_INTERNAL 7 /* a defect of gnnc: please report it, with the message */\n\n");
 }
 
 static void life(writer *w)
 {
+    gn_buf_printf(
+        w->out,
+        "/* Of this interface: inputs, outputs and their sizes.  An object that has another one refuses to be "
+        "opened. */\n#define %s_IDENTITY UINT64_C(0x%016" PRIx64 ")\n\n",
+        w->capitals, w->o->image.identity);
     add(w, "typedef struct $_model $_model;\n\n"
+           "/* What $_new calls.  @_ERROR_USAGE: `identity` is not the object's, so this header is of another one; 0 "
+           "is for\n"
+           " * callers without a header, and compares nothing. */\n"
+           "int $_open(uint64_t identity, int threads, uint64_t seed, $_model **out);\n\n"
            "/* A model that computes on `threads` threads (0 and 1: the caller's alone). ");
     add(w, w->o->image.n_weights && w->o->image.weights[0].data
                ? "Its weights are those that it was\n * compiled with; `seed` draws dropout.\n"
@@ -96,7 +110,10 @@ static void life(writer *w)
     add(w,
         " * On failure *out is a model too, for $_message and $_free alone; NULL where memory ran out.\n"
         " * @_ERROR_CPU: this processor cannot run the code.  It is asked first, so nothing worse happens. */\n"
-        "int $_new(int threads, uint64_t seed, $_model **out);\n"
+        "static inline int $_new(int threads, uint64_t seed, $_model **out)\n"
+        "{\n"
+        "    return $_open(@_IDENTITY, threads, seed, out);\n"
+        "}\n"
         "/* Another model with the same weights and state, which live until all models that share them are freed.  "
         "Those\n"
         " * may infer at the same time, each on a thread of its own, while none trains, resets or is given weights.  "

@@ -16,7 +16,7 @@ SIZE(gn_artifact, 104);
 SIZE(gn_aot_tensor, 24);
 SIZE(gn_aot_weight, 136);
 SIZE(gn_aot_state, 24);
-SIZE(gn_aot_image, 120);
+SIZE(gn_aot_image, 128);
 
 static uint64_t put(aot_layout *l, const void *p, uint64_t n, size_t align)
 {
@@ -261,6 +261,7 @@ void aot_lay_out(aot_layout *l, gn_arena *a, const gn_aot_image *g, int *const c
     *l = (aot_layout){.arena = a, .bytes = {.arena = a}};
     gn_map_init(&l->strings, a);
     ZERO(to);
+    to.identity = g->identity;
     to.needs = g->needs;
     to.index = g->index;
     to.sparse_x = g->sparse_x;

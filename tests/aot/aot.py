@@ -264,7 +264,7 @@ def check_files(r, prefix):
     if read(r.path(f"x/{prefix}.o")) != read(r.path(f"{prefix}.o")):
         fail("the archive holds another object")
     index = sh(["nm", "-s", r.path(f"{prefix}.a")]).split("\n\n")[0]
-    if f"{prefix}_new in {prefix}.o" not in index:
+    if f"{prefix}_open in {prefix}.o" not in index:
         fail(index)
 
 
@@ -291,6 +291,39 @@ def check_two(r, model, other, here):
     r.write("both.cc", '#include "first.h"\n#include "second.h"\nint main() { return first_new == nullptr; }\n')
     sh([cxx, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-address", "-I", r.folder, r.path("both.cc"), r.path("first.a"),
         r.path("second.a"), "-lm", "-o", r.path("both")])
+
+
+def check_fork(r, model, here):
+    """A child computes and frees what its parent opened."""
+    r.works(model, *here.args, "--prefix", "first", "--inference", "-o", r.path("first.o"), "--header", r.path("first.h"))
+    flags = ["-D_GNU_SOURCE", "-std=c11", "-Wall", "-Wextra", "-Werror", "-I", r.folder]
+    sh([CC, *flags, os.path.join(HERE, "fork.c"), r.path("first.o"), "-lm", "-o", r.path("fork")])
+    if sh([r.path("fork")]) != "forks\n":
+        fail("forks")
+
+
+def check_identity(r):
+    """A header and an object of different builds do not go together; what is no part of the interface may differ."""
+    model = r.write("wide.gnn", OWN % ("", ""))
+    sizes = {name: f"synthetic:nodes=40,edges=90,features={n},classes=3" for name, n in (("few", 13), ("many", 200))}
+    for name, data in sizes.items():
+        r.works(model, "--data", data, "-q", "--inference", "-o", r.path(name + ".o"), "--header", r.path(name + ".h"))
+    r.works(model, "--data", sizes["few"], "-q", "--inference", "--cpu", "x86-64-v2", "-o", r.path("old.o"), "--header",
+            r.path("old.h"))
+    r.works(model, "--data", sizes["few"], "-q", "-o", r.path("trains.o"), "--header", r.path("trains.h"))
+    source = r.write("identity.c", '#include HEADER\n#include <stdio.h>\nint main(void)\n{\n    own_model *m;\n'
+                     '    printf("%d ", own_new(1, 0, &m));\n    puts(own_message(m));\n    own_free(m);\n'
+                     '    printf("%d\\n", own_open(0, 1, 0, &m));\n    own_free(m);\n    return 0;\n}\n')
+    for header, object_, refused in (("few", "few", False), ("few", "old", False), ("few", "many", True),
+                                     ("many", "few", True), ("trains", "few", True)):
+        exe = r.path("identity")
+        sh([CC, *STRICT, "-I", r.folder, f'-DHEADER="{header}.h"', source, r.path(object_ + ".o"), "-lm", "-o", exe])
+        said = sh([exe])
+        words = "2 the header is of another interface (" if refused else "0 \n"
+        if not said.startswith(words) or not said.endswith("\n0\n" if refused else "0 \n0\n"):
+            fail(f"the header of '{header}' with the object of '{object_}':\n{said}")
+        if refused and "takes x f32[nodes][200]" not in said and object_ == "many":
+            fail(said)
 
 
 def check_own(r, here, other):
@@ -367,7 +400,7 @@ def check_cpu(r, model, here, weights, want):
 
 def xop_number():
     """The place of XOP in runtime/load/cpu.h's list."""
-    lines = open(os.path.join(HERE, "..", "..", "runtime", "cpu.h"), encoding="utf8").read().split("GN_CPU_FEATURES(X)", 1)[1]
+    lines = open(os.path.join(HERE, "..", "..", "runtime", "load", "cpu.h"), encoding="utf8").read().split("GN_CPU_FEATURES(X)", 1)[1]
     names = [line.split("(")[1].split(",")[0] for line in lines.splitlines() if line.strip().startswith("X(")]
     return names.index("XOP")
 
@@ -444,8 +477,8 @@ def check_linkers(r, model, here):
         os.environ["PATH"] = folder
         r.works(model, *here.args, "--prefix", "net", "-o", out, "--header", r.path("net.h"))
         os.environ["PATH"] = path
-        if not ctypes.CDLL(out, mode=os.RTLD_NOW).net_new:
-            fail(f"{out} has no net_new")
+        if not ctypes.CDLL(out, mode=os.RTLD_NOW).net_open:
+            fail(f"{out} has no net_open")
         tried.append(name)
     if "ld" not in tried:
         fail(f"no linker but {tried}: binutils is there where a C compiler is")
@@ -468,6 +501,8 @@ def main():
     check_no_linker(r, net, dense[0])
     check_linkers(r, net, dense[0])
     check_two(r, net, looks, plain[0])
+    check_fork(r, looks, plain[0])
+    check_identity(r)
     check_own(r, *plain)
     check_sample(r)
     check_same_bytes(r, net, dense[0])

@@ -185,7 +185,7 @@ static unsigned char *make_file(const char *text, size_t *n)
 static gn_aot_model *new_model(void)
 {
     gn_aot_model *m;
-    ck_assert_int_eq(gn_aot_new(&some_image, 0, 1, 3, &m), 0);
+    ck_assert_int_eq(gn_aot_new(&some_image, 0, 0, 1, 3, &m), 0);
     return m;
 }
 
@@ -361,7 +361,7 @@ START_TEST(states)
     unsigned char *state = malloc((size_t)n), *back = malloc((size_t)n);
     ck_assert_int_eq(n, 24 + 6 * 4 + 4 * 4 + 8);
     ck_assert_int_eq(gn_aot_state_get(m, state, n), 0);
-    ck_assert_int_eq(gn_aot_new(&some_image, 0, 1, 4, &other), 0);
+    ck_assert_int_eq(gn_aot_new(&some_image, 0, 0, 1, 4, &other), 0);
     for (int64_t k = 0; k < n; k++) {
         state[k] ^= 0x40;
         ck_assert_int_eq(gn_aot_state_set(other, state, n), GN_ERR_DATA);
@@ -383,6 +383,22 @@ START_TEST(states)
 }
 END_TEST
 
+/* Headers --------------------------------------------------------------------------------------------------------------- */
+
+START_TEST(another_header)
+{
+    gn_aot_image g = some_image;
+    gn_aot_model *m;
+    g.identity = 5;
+    ck_assert_int_eq(gn_aot_new(&g, 5, 0, 1, 3, &m), 0);
+    gn_aot_free(m);
+    ck_assert_int_eq(gn_aot_new(&g, 6, 0, 1, 3, &m), GN_ERR_USAGE);
+    ck_assert_ptr_nonnull(strstr(gn_aot_message(m), "the header is of another interface (0000000000000006)"));
+    ck_assert_int_eq(gn_aot_infer(m), GN_ERR_USAGE);
+    gn_aot_free(m);
+}
+END_TEST
+
 /* Processors ------------------------------------------------------------------------------------------------------------ */
 
 START_TEST(refused)
@@ -390,7 +406,7 @@ START_TEST(refused)
     gn_aot_image g = some_image;
     gn_aot_model *m, *other;
     g.needs = (uint64_t)1 << GN_CPU_XOP;
-    ck_assert_int_eq(gn_aot_new(&g, ~g.needs, 1, 0, &m), GN_ERR_BACKEND);
+    ck_assert_int_eq(gn_aot_new(&g, 0, ~g.needs, 1, 0, &m), GN_ERR_BACKEND);
     ck_assert_str_eq(gn_aot_message(m), "compiled for all: this processor lacks xop");
     ck_assert_int_eq(gn_aot_infer(m), GN_ERR_BACKEND);
     ck_assert_int_eq(gn_aot_reset(m, 0), GN_ERR_BACKEND);
@@ -481,6 +497,7 @@ int main(void)
     tcase_add_test(t, bad_weights);
     tcase_add_test(t, damaged_weights);
     tcase_add_test(t, states);
+    tcase_add_test(t, another_header);
     tcase_add_test(t, refused);
     tcase_add_test(t, levels);
     tcase_add_test(t, lacking);

@@ -380,7 +380,7 @@ START_TEST(wide)
         made z;
         gn_aot_model *m;
         make(&z, k & 1 ? GN_I64 : GN_I32, k & 2);
-        ck_assert_int_eq(gn_aot_new(&z.image, gn_cpu_features(), 1, 5, &m), 0);
+        ck_assert_int_eq(gn_aot_new(&z.image, 0, gn_cpu_features(), 1, 5, &m), 0);
         for (int how = 0; how < 4; how++) {
             if (how & 1)
                 fine(m, gn_aot_graph_csr(m, GN_I64, NODES, row, src));

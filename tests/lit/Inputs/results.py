@@ -71,7 +71,7 @@ if shutil.which("ld"):
         lib.m_output.restype = ctypes.POINTER(ctypes.c_float)
         ends = [(ctypes.c_int64 * E)(*half) for half in zip(*edges)]
         x = (ctypes.c_float * (2 * N))(*(z for v in range(N) for z in (v, 1)))
-        assert lib.m_new(1, ctypes.c_uint64(0), ctypes.byref(m)) == 0
+        assert lib.m_open(ctypes.c_uint64(0), 1, ctypes.c_uint64(0), ctypes.byref(m)) == 0
         assert lib.m_graph_coo(m, ctypes.c_int64(N), ctypes.c_int64(E), *ends) == 0
         assert lib.m_bind(m, b"x", ctypes.c_int64(N), x) == 0 and lib.m_infer(m) == 0
         out = lib.m_output(m, b"out", ctypes.byref(rows))
