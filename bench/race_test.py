@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import struct
 import sys
 import tempfile
@@ -229,11 +230,27 @@ class RaceTest(Fakes):
         self.assertIn("Round trip between two cores around the batch: 85 ns and 85 ns", self.page())
         self.assertIn("two threads at least 1.4 × one: 1.50, yes", self.page())
 
+    def test_programs_compile_everywhere(self):
+        """With every compiler that the harness may find, not only with the one that it finds first."""
+        paths = {name: shutil.which(name) for name in machine.COMPILERS}
+        found = list({os.path.realpath(path): name for name, path in paths.items() if path}.values())
+        self.assertTrue(found)
+        for name in found:
+            programs = machine.Programs(self.folder / f"by-{name}", name)
+            self.assertIn(name, programs.version())
+            for source in sorted((machine.ROOT / "bench" / "c").glob("*.c")):
+                if source.stem == "dump":  # gnnc's own, compiled with it
+                    continue
+                self.assertIsNotNone(programs.get(source.stem), programs.why.get(source.stem))
+
     def test_goes_on_after_what_fails(self):
-        status, _, _ = self.race()
+        status, _, errors = self.race()
         self.assertEqual(status, 0)
         self.assertIn("some/missing is not here", self.result("gone")["failed"])
         self.assertIn("it is broken", self.result("hand-less")["rows"]["by hand"]["failed"])
+        self.assertIn("**hand-less: by hand is missing**", self.page())
+        self.assertIn("it is broken", self.page().split("**hand-less: by hand is missing**")[1].splitlines()[0])
+        self.assertIn("WARNING: hand-less: nothing to compare with by hand", errors)
         self.assertIn("at most 2 × plain: 1.00, yes", self.page())
         self.assertTrue((self.out / "machine.json").exists())
 

@@ -64,7 +64,7 @@ static double fma_half(job *j)
     for (int k = 0; k < 12; k++) s[k] = (float)k - (v8){0};
     __asm__ volatile("" : "+v"(x), "+v"(y));
     for (int i = 0; i < 100000; i++)
-        for (int k = 0; k < 12; k++) s[k] = __builtin_elementwise_fma(s[k], x, y);
+        for (int k = 0; k < 12; k++) s[k] = FMA(s[k], x, y);
     float all = 0;
     for (int k = 0; k < 12; k++) all += s[k][0];
     sink = all;

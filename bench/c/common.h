@@ -23,12 +23,69 @@ typedef float v8 __attribute__((vector_size(32)));
 typedef float v8u __attribute__((vector_size(32), aligned(4)));
 typedef int32_t i16 __attribute__((vector_size(64)));
 
+/* Element by element, of vectors of any length: by the builtins of clang, of which clang 14 has no FMA and gcc none.  Elsewhere
+ * -ffp-contract=fast makes the same of a product and a sum, and masks choose. */
+#ifdef __has_builtin
+#define HAS(builtin) __has_builtin(builtin)
+#else
+#define HAS(builtin) 0
+#endif
+#if HAS(__builtin_elementwise_fma)
+#define FMA(a, b, c) __builtin_elementwise_fma(a, b, c)
+#else
+#define FMA(a, b, c) ((a) * (b) + (c))
+#endif
+#if HAS(__builtin_elementwise_max)
+#define MAX(a, b) __builtin_elementwise_max(a, b)
+#define MIN(a, b) __builtin_elementwise_min(a, b)
+#define ABS(a) __builtin_elementwise_abs(a)
+#define ROUND(a) __builtin_elementwise_roundeven(a)
+#else
+#define CHOOSE(mask, a, b)                                                                         \
+    __extension__({                                                                                \
+        __auto_type mask_ = (mask);                                                                \
+        (__typeof__(a))((mask_ & (__typeof__(mask_))(a)) | (~mask_ & (__typeof__(mask_))(b)));     \
+    })
+#define MAX(a, b)                                                                                  \
+    __extension__({                                                                                \
+        __auto_type a_ = (a);                                                                      \
+        __auto_type b_ = (b);                                                                      \
+        CHOOSE(a_ > b_, a_, b_);                                                                   \
+    })
+#define MIN(a, b)                                                                                  \
+    __extension__({                                                                                \
+        __auto_type a_ = (a);                                                                      \
+        __auto_type b_ = (b);                                                                      \
+        CHOOSE(a_ < b_, a_, b_);                                                                   \
+    })
+#define ABS(a) MAX(a, -(a))
+#define ROUND(a) ((a) + 12582912.0f - 12582912.0f) /* 1.5 * 2^23: below that the sum rounds to whole numbers */
+#endif
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 128")
+#endif
+
+#if HAS(__builtin_reduce_max)
+#define LARGEST(x) __builtin_reduce_max(x)
+#else
+#define LARGEST(x)                                                                                 \
+    __extension__({                                                                                \
+        __auto_type all_ = (x);                                                                    \
+        float top_ = all_[0];                                                                      \
+        for (unsigned k_ = 1; k_ < sizeof all_ / sizeof top_; k_++)                                \
+            top_ = all_[k_] > top_ ? all_[k_] : top_;                                              \
+        top_;                                                                                      \
+    })
+#endif
+
 INLINE v16 load16(const float *p) { return *(const v16u *)p; }
 INLINE void store16(float *p, v16 x) { *(v16u *)p = x; }
 INLINE v16 splat16(float x) { return x - (v16){0}; }
-INLINE v16 fma16(v16 a, v16 b, v16 c) { return __builtin_elementwise_fma(a, b, c); }
+INLINE v16 fma16(v16 a, v16 b, v16 c) { return FMA(a, b, c); }
 INLINE v16 where16(i16 mask, v16 x) { return (v16)(mask & (i16)x); } /* x, or 0 */
-INLINE v16 max16(v16 a, v16 b) { return __builtin_elementwise_max(a, b); }
+INLINE v16 max16(v16 a, v16 b) { return MAX(a, b); }
 
 static UNUSED double now_us(void)
 {

@@ -90,7 +90,7 @@ static void features_times_weights(void)
         for (int j = 0; j < Q; j++) h.q[j] *= x_scale[r];
         wide_to(hx + (int64_t)r * H, h);
         v16 s = dot_heads(h, as), u = dot_heads(h, at);
-        range = max16(range, max16(__builtin_elementwise_abs(s), __builtin_elementwise_abs(u)));
+        range = max16(range, max16(ABS(s), ABS(u)));
         *(v16 *)(es1 + (int64_t)r * 16) = exp16(s * slopes);
         *(v16 *)(et1 + (int64_t)r * 16) = exp16(u * slopes);
     }
@@ -122,7 +122,7 @@ INLINE void attend(int64_t i, bool keep, wide *o)
     }
     for (int j = 0; j < Q; j++) { /* elu */
         v16 x = a.q[j] + bias.q[j];
-        a.q[j] = max16(x, (v16){0}) + (exp16(__builtin_elementwise_min(x, (v16){0})) - 1.0f);
+        a.q[j] = max16(x, (v16){0}) + (exp16(MIN(x, (v16){0})) - 1.0f);
     }
     if (keep) wide_to(x2 + (int64_t)r * H, a);
     *o = a;
@@ -144,8 +144,8 @@ static void first_attention(bool keep)
         v8 y[BLOCK] = {{0}};
         for (int k = 0; k < H; k++) {
             v8 w = *(v8 *)(w2 + k * C);
-            _Pragma("clang loop unroll(full)") for (int q = 0; q < BLOCK; q++) y[q] =
-                __builtin_elementwise_fma(block[q][k] - (v8){0}, w, y[q]);
+            UNROLL for (int q = 0; q < BLOCK; q++) y[q] =
+                FMA(block[q][k] - (v8){0}, w, y[q]);
         }
         for (int64_t q = 0; q < n; q++) {
             int64_t r = fwd1.row[i0 + q];
@@ -217,7 +217,7 @@ static v8 loss_gradient(void)
         int64_t r = train_of[i];
         int32_t y = d.y[r];
         v8 x = *(v8 *)(out + r * C) + no_class;
-        float top = __builtin_reduce_max(x);
+        float top = LARGEST(x);
         v8 e = exp8(x - top);
         e -= (v8)((lane == 7) & (i8)e);
         float sum = sum8(e);
@@ -268,13 +268,13 @@ static wide back_through_second(second_grads *g)
             for (int64_t i = 0; i < n; i++) {
                 int64_t at_row = (int64_t)back2.row[i0 + i] * H + j * 16;
                 v16 x = *(v16 *)(x2 + at_row), y = {0};
-                _Pragma("clang loop unroll(full)") for (int c = 0; c < CLASSES; c++)
+                UNROLL for (int c = 0; c < CLASSES; c++)
                 {
                     v16 z = splat16(dh[i][c]);
                     y = fma16(z, w[j][c], y);
                     dwj[c] = fma16(z, x, dwj[c]);
                 }
-                y *= __builtin_elementwise_min(x, (v16){0}) + 1.0f;
+                y *= MIN(x, (v16){0}) + 1.0f;
                 sum += y;
                 *(v16 *)(g1 + at_row) = y;
             }
@@ -334,7 +334,7 @@ static void first_weights(adam a)
 
 static void check_range(void)
 {
-    if (__builtin_reduce_max(range) < 40) return;
+    if (LARGEST(range) < 40) return;
     fprintf(stderr, "attention beyond 40: its exponentials cannot be taken apart\n");
     exit(1);
 }

@@ -64,12 +64,12 @@ static void project(layer *l, const float *x, int64_t ldx, const int32_t *row, i
         int64_t r = row[i];
         memcpy(l->h + r * H, out_block[i], H * 4);
         v16 s = dot_heads(out_block[i], l->as.w), u = dot_heads(out_block[i], l->at.w);
-        range = max16(range, max16(__builtin_elementwise_abs(s), __builtin_elementwise_abs(u)));
+        range = max16(range, max16(ABS(s), ABS(u)));
         *(v16 *)(l->es + r * 16) = exp16(s * slopes), *(v16 *)(l->et + r * 16) = exp16(u * slopes);
     }
 }
 
-INLINE v16 elu16(v16 x) { return max16(x, (v16){0}) + (exp16(__builtin_elementwise_min(x, (v16){0})) - 1.0f); }
+INLINE v16 elu16(v16 x) { return max16(x, (v16){0}) + (exp16(MIN(x, (v16){0})) - 1.0f); }
 
 /* A row of attention; what it gives after bias and ELU goes to y. With `keep`, what the gradient needs is stored. */
 INLINE void attend(layer *l, const rows *g, int64_t i, bool keep, float *y)
@@ -217,7 +217,7 @@ static void through_elu(layer *l, const int32_t *row, int64_t n)
         float *g = l->g + r * H;
         for (int j = 0; j < H; j += 16) {
             v16 o = load16(l->o + r * H + j) + load16(l->b.w + j);
-            v16 x = load16(out_block[i] + j) * exp16(__builtin_elementwise_min(o, (v16){0}));
+            v16 x = load16(out_block[i] + j) * exp16(MIN(o, (v16){0}));
             *(v16 *)(g + j) = x;
             store16(l->b.g + j, load16(l->b.g + j) + x);
         }
@@ -312,7 +312,7 @@ static void forward(bool keep)
     attention(&two, &back3, NULL, keep);
     exponentials();
     last_attention(keep);
-    if (__builtin_reduce_max(range) < 40) return;
+    if (LARGEST(range) < 40) return;
     fprintf(stderr, "attention beyond 40: its exponentials cannot be taken apart\n");
     exit(1);
 }

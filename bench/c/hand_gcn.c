@@ -77,9 +77,9 @@ static void first_aggregation(bool keep)
         }
         for (int64_t i = 0; i < n; i += 8) {
             v8 s[8] = {{0}};
-            _Pragma("clang loop unroll(full)") for (int k = 0; k < H; k++)
-                _Pragma("clang loop unroll(full)") for (int q = 0; q < 8; q++) s[q] =
-                    __builtin_elementwise_fma(block[i + q][k] - (v8){0}, w[k], s[q]);
+            UNROLL for (int k = 0; k < H; k++)
+                UNROLL for (int q = 0; q < 8; q++) s[q] =
+                    FMA(block[i + q][k] - (v8){0}, w[k], s[q]);
             for (int64_t q = 0; q < 8 && i + q < n; q++) *(v8 *)(h2 + (int64_t)agg1.row[i0 + i + q] * C) = s[q];
         }
     }
@@ -105,7 +105,7 @@ static v8 loss_gradient(void)
     for (int64_t i = 0; i < d.n_train; i++) {
         int32_t r = train_of[i], y = d.y[r];
         v8 x = *(v8 *)(out + (int64_t)r * C) + no_class, e;
-        float top = __builtin_reduce_max(x);
+        float top = LARGEST(x);
         e = exp8(x - top);
         float sum = sum8(e);
         loss -= (double)(out[(int64_t)r * C + y] - top) - (double)logf(sum);
@@ -136,7 +136,7 @@ static v16 back_through_second(v16 dw[C])
         for (int64_t i = 0; i < n; i++) {
             int32_t r = back2.row[i0 + i];
             v16 h = load16(h1 + (int64_t)r * H), a[2] = {{0}};
-            _Pragma("clang loop unroll(full)") for (int c = 0; c < CLASSES; c++)
+            UNROLL for (int c = 0; c < CLASSES; c++)
             {
                 v16 x = splat16(g[i][c]);
                 dw[c] = fma16(x, h, dw[c]);

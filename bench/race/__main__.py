@@ -61,7 +61,7 @@ def parse(argv):
     parser.add_argument("--matmul-precision", default="highest", choices=["highest", "high", "medium"],
                         help="of products of matrices, for gnnc and PyTorch alike, on a GPU: high is TF32, medium BF16 for gnnc "
                              "and TF32 for PyTorch")
-    parser.add_argument("--cc", help="the compiler of bench/c (default: clang-19, clang, gcc or cc)")
+    parser.add_argument("--cc", help="the compiler of bench/c (default: clang-19, an older clang, gcc or cc)")
     parser.add_argument("--work", type=pathlib.Path, help="folder of graphs, weights and compilers' caches; kept if given")
     parser.add_argument("--scripts", default=str(peers.SCRIPTS), help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
@@ -134,7 +134,8 @@ def race_all(args, workloads, sources, work, say):
     order = [w.name for w in table.read(args.table)[0]]
     pythons = pythons_for(args, workloads, say)
     programs = machine.Programs(work / "programs", args.cc)
-    host = machine.describe() | {"gnnc": version_of(args.gnnc), "ceilings": machine.ceilings(programs)}
+    host = machine.describe() | {"gnnc": version_of(args.gnnc), "cc": programs.version(), "ceilings": machine.ceilings(programs)}
+    say(f"programs by hand: compiled by {host['cc'] or 'nothing'}")
     (args.out / "machine.json").write_text(json.dumps(host, indent=1) + "\n")
     settings = Settings(gnnc=args.gnnc, gnnc_args=args.gnnc_arg, data_root=args.data_root, work=work, rounds=args.rounds,
                         block_s=args.block, most_steps=args.steps, timeout=args.timeout, peers=args.peers, scripts=args.scripts, device=args.device,

@@ -71,13 +71,27 @@ def caches():
     return out
 
 
+COMPILERS = [*(f"clang-{n}" for n in range(19, 13, -1)), "clang", "gcc", "cc"]  # clang 19 is what LIMITS were found with
+
+
 class Programs:
     """Compiles bench/c/NAME.c once; `get` gives the executable, or None and `why`."""
 
     def __init__(self, folder, compiler=None):
-        self.folder, self.compiler = pathlib.Path(folder), compiler or next(
-            (name for name in ("clang-19", "clang", "gcc", "cc") if shutil.which(name)), None)
+        self.folder = pathlib.Path(folder)
+        self.compiler = compiler or next((name for name in COMPILERS if shutil.which(name)), None)
         self.known, self.why = {}, {}
+
+    def version(self):
+        """What the compiler calls itself; None: there is none."""
+        if not self.compiler:
+            return None
+        try:
+            done = subprocess.run([self.compiler, "--version"], capture_output=True, text=True, timeout=60)
+        except (OSError, subprocess.TimeoutExpired):
+            return self.compiler
+        lines = done.stdout.strip().splitlines() if done.returncode == 0 else []
+        return f"{self.compiler} ({lines[0]})" if lines else self.compiler
 
     def get(self, name):
         if name in self.known:
@@ -87,7 +101,7 @@ class Programs:
         if not source.exists():
             self.why[name] = f"there is no bench/c/{name}.c"
         elif not self.compiler:
-            self.why[name] = "no C compiler"
+            self.why[name] = f"no C compiler: none of {', '.join(COMPILERS)} is in $PATH, and --cc names none"
         else:
             self.folder.mkdir(parents=True, exist_ok=True)
             out = self.folder / name

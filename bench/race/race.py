@@ -121,6 +121,8 @@ class Race:
         program, argument = self.w.hand.split(":")
         path = self.programs.get(program)
         if not path:
+            self.say(f"WARNING: {self.w.name}: nothing to compare with by hand: bench/c/{program}.c does not compile; --cc names "
+                     "another compiler")
             self.note("by hand", None, self.programs.why[program])
             return
         before = machine.ceilings(self.programs, CEILING_S, 1)

@@ -165,6 +165,16 @@ def page(name, result):
     return lines + [""]
 
 
+def by_hand(host, results):
+    """Who compiled the programs by hand, and, loudly, where there is nothing to compare with."""
+    lines = [f"Programs by hand: {host['cc']}.", ""] if host.get("cc") else []
+    for name, result in results.items():
+        failed = result.get("rows", {}).get("by hand", {}).get("failed")
+        if failed:
+            lines += [f"**{name}: by hand is missing**, and so is its goal: {' '.join(failed.split())}", ""]
+    return lines
+
+
 def versions(results):
     found = {}
     for result in results.values():
@@ -184,7 +194,8 @@ def write(folder, host, results):
             f"{key} {value:g} ({host['ceilings'].get('2', {}).get(key, float('nan')):g})" for key, value in
             host["ceilings"]["1"].items()) + f". The figures of LIMITS come from {hands.REFERENCE['cpu']}.", ""]
     lines += ["Medians in milliseconds; *× gnnc* is the median over rounds of the quotient in a round (the range); *by hand (!)* "
-              "missed its scaled figure and is no yardstick; *plain* is the best peer whose allocator is the system's as it is.", "", *summary(results), ""]
+              "missed its scaled figure and is no yardstick; *plain* is the best peer whose allocator is the system's as it is.", "",
+              *by_hand(host, results), *summary(results), ""]
     for name, result in results.items():
         if "failed" not in result:
             lines += page(name, result)
