@@ -11,15 +11,8 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 install(DIRECTORY samples DESTINATION ${CMAKE_INSTALL_DATADIR}/gnnc FILES_MATCHING PATTERN "*.gnn" PATTERN "*.graph" PATTERN "*.c")
 install(FILES docs/man/gnnc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
-# libgnnc, for programs that embed gnnc (include/gnnc): shared, and an archive of all rooms.
+# libgnnc, for programs that embed gnnc (include/gnnc): shared, and an archive.
 file(GLOB public_headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/include/gnnc/*.h")
-set(rooms api driver cache codegen passes frontend ir runtime base embedded_stdlib embedded_samples embedded_cuda embedded_code_id)
-set(archives "")
-foreach(room IN LISTS rooms)
-  if(TARGET gnnc_${room})
-    list(APPEND archives "$<TARGET_FILE:gnnc_${room}>")
-  endif()
-endforeach()
 
 # Only what the header declares leaves, under a version: not LLVM, which the embedding program may hold in another one.
 file(WRITE "${CMAKE_BINARY_DIR}/gnnc.map" "GNNC_${PROJECT_VERSION_MAJOR} { global: gnnc_*; local: *; };\n")
@@ -31,34 +24,63 @@ set_target_properties(gnnc_shared PROPERTIES OUTPUT_NAME gnnc VERSION ${PROJECT_
                                              SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C
                                              LINK_DEPENDS "${CMAKE_BINARY_DIR}/gnnc.map")
 
-set(script "")
-foreach(archive IN LISTS archives)
-  string(APPEND script "ADDLIB ${archive}\n")
+# The archive holds one object: the API, what it needs of the rooms, and of outside libraries those that are archives here.  In
+# it every name but the header's is local, so that programs may have names and libraries of their own, of another LLVM
+# too.  Groups are dissolved: the linker would keep one of two, and our names do not reach into another's.
+find_program(GNNC_LD NAMES ld.bfd ld)
+mark_as_advanced(GNNC_LD)
+set(archives "")
+foreach(room IN LISTS GNNC_ROOMS ITEMS embedded_stdlib embedded_samples embedded_cuda embedded_code_id)
+  if(TARGET gnnc_${room} AND NOT room MATCHES "^(api|cli|aot)$")
+    list(APPEND archives "$<TARGET_FILE:gnnc_${room}>")
+  endif()
 endforeach()
-file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/gnnc.mri"
-     CONTENT "CREATE ${CMAKE_BINARY_DIR}/libgnnc.a\n${script}SAVE\nEND\n")
+set(outside ${GNNC_ZLIB} ${GNNC_JANSSON})
+if(GNNC_HAVE_LLVM AND GNNC_LLVM_SO)
+  list(APPEND outside ${GNNC_LLVM_SO})
+elseif(GNNC_HAVE_LLVM)
+  list(APPEND outside ${GNNC_LLVM_FILES} ${GNNC_ZSTD})
+endif()
+set(private_libs "") # what a program that links the archive needs besides: names, for its machine to find
+foreach(library IN LISTS outside)
+  if(library MATCHES "\\.a$")
+    list(APPEND archives "${library}")
+  elseif(library)
+    get_filename_component(name "${library}" NAME)
+    string(REGEX REPLACE "^lib(.*)\\.so.*$" "\\1" name "${name}")
+    list(APPEND private_libs "${name}")
+  endif()
+endforeach()
+if(GNNC_HAVE_LLVM AND NOT GNNC_LLVM_SO)
+  list(APPEND private_libs stdc++)
+endif()
+list(APPEND private_libs m pthread dl)
+
+# Sections that nothing of the header's reaches are left out.
+set(collect "")
+if(NOT GNNC_SANITIZE)
+  set(header "${CMAKE_SOURCE_DIR}/include/gnnc/gnnc.h")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
+  file(STRINGS "${header}" declared REGEX "^GNNC_API ")
+  list(TRANSFORM declared REPLACE "^[^(]*[ *](gnnc_[a-z_0-9]+)\\(.*$" "-u;\\1")
+  set(collect --gc-sections ${declared})
+endif()
+set(joined "${CMAKE_BINARY_DIR}/gnnc.o")
 add_custom_command(
   OUTPUT "${CMAKE_BINARY_DIR}/libgnnc.a"
+  COMMAND ${GNNC_LD} -r ${collect} --force-group-allocation -o "${joined}" $<TARGET_OBJECTS:gnnc_api> --start-group
+          ${archives} --end-group
+  COMMAND ${CMAKE_OBJCOPY} --strip-debug --wildcard "--keep-global-symbol=gnnc_*" "${joined}"
   COMMAND ${CMAKE_COMMAND} -E rm -f "${CMAKE_BINARY_DIR}/libgnnc.a"
-  COMMAND ${CMAKE_AR} -M < "${CMAKE_BINARY_DIR}/gnnc.mri"
-  DEPENDS ${archives} "${CMAKE_BINARY_DIR}/gnnc.mri"
-  COMMENT "Archiving libgnnc.a"
-  VERBATIM)
+  COMMAND ${CMAKE_AR} qcD "${CMAKE_BINARY_DIR}/libgnnc.a" "${joined}"
+  COMMAND ${CMAKE_RANLIB} -D "${CMAKE_BINARY_DIR}/libgnnc.a"
+  COMMAND ${CMAKE_COMMAND} -E rm -f "${joined}"
+  DEPENDS $<TARGET_OBJECTS:gnnc_api> ${archives}
+  COMMENT "Joining libgnnc.a"
+  COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(gnnc_static DEPENDS "${CMAKE_BINARY_DIR}/libgnnc.a")
 
-# What a program that links the archive needs besides, found where it was found here.
-set(private_libs ${GNNC_ZLIB} ${GNNC_JANSSON} m pthread dl)
-if(GNNC_HAVE_LLVM)
-  if(GNNC_LLVM_SO)
-    list(PREPEND private_libs ${GNNC_LLVM_SO})
-  else()
-    list(PREPEND private_libs ${GNNC_LLVM_FILES} ${stdcxx})
-    if(GNNC_ZSTD)
-      list(APPEND private_libs ${GNNC_ZSTD})
-    endif()
-  endif()
-endif()
-list(TRANSFORM private_libs REPLACE "^([a-z+]+)$" "-l\\1" OUTPUT_VARIABLE private_libs_flags)
+list(TRANSFORM private_libs PREPEND "-l" OUTPUT_VARIABLE private_libs_flags)
 list(JOIN private_libs_flags " " private_libs_flags)
 file(RELATIVE_PATH to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file("${CMAKE_SOURCE_DIR}/cmake/gnnc.pc.in" "${CMAKE_BINARY_DIR}/gnnc.pc" @ONLY)

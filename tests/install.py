@@ -18,6 +18,28 @@ add_executable(serve_static serve.c)
 target_link_libraries(serve_static PRIVATE gnnc::static)
 """
 
+# A program with names that gnnc, LLVM, jansson and zlib have inside, too.
+CLASH = """#include <gnnc/gnnc.h>
+#include <stdio.h>
+#include <string.h>
+int NONE = 42;
+int check_same(int x) { return x + 1; }
+void *LLVMContextCreate(void) { return NULL; }
+void *json_object(void) { return NULL; }
+int inflate(void) { return -1; }
+int main(void)
+{
+    const char *text = "model M() (g: graph, x: node[F]) -> node[C] { return GCNConv(C)(g, x) }";
+    gnnc_compile_options o = {.size = sizeof o, .features = 3, .classes = 2};
+    gnnc_module *m;
+    gnnc_executable *e;
+    gnnc_status *s = gnnc_module_parse(NULL, text, strlen(text), NULL, &m);
+    if (!s) s = gnnc_compile(m, &o, &e);
+    puts(s ? gnnc_status_message(s) : "compiled");
+    return s != NULL || LLVMContextCreate() || json_object() || inflate() != -1;
+}
+"""
+
 
 def run(command, **options):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
@@ -54,6 +76,30 @@ def check_share(root, share):
     print(f"documents and samples: {len(os.listdir(os.path.join(doc, 'docs')))} and {len(os.listdir(os.path.join(share, 'gnnc', 'samples')))}")
 
 
+def check_archive(root, lib, work, flags):
+    """The archive shows the header's names and no other, and links into programs that have others."""
+    archive = os.path.join(lib, "libgnnc.a")
+    names = {line.split()[0] for line in run(["nm", "-P", "-g", "--defined-only", archive]).splitlines() if len(line.split()) > 1}
+    with open(os.path.join(root, "include", "gnnc", "gnnc.h"), encoding="utf-8") as f:
+        declared = set(re.findall(r"^GNNC_API [^(]*?(gnnc_\w+)\(", f.read(), re.M))
+    if names != declared or not names:
+        sys.exit(f"libgnnc.a shows {sorted(names - declared)[:8]} and lacks {sorted(declared - names)[:8]}")
+    with open(os.path.join(work, "clash.c"), "w", encoding="utf-8") as f:
+        f.write(CLASH)
+    run(["cc", "-Wno-builtin-declaration-mismatch", "clash.c", "-o", "clash", *flags], cwd=work)
+    check("names of a program's own", run([os.path.join(work, "clash")], cwd=work), r"^compiled$")
+
+
+def check_paths(lib, build):
+    """What is installed names no folder of the machine that it was built on."""
+    for name in ("pkgconfig/gnnc.pc", "cmake/gnnc/gnncConfig.cmake"):
+        with open(os.path.join(lib, name), encoding="utf-8") as f:
+            text = f.read()
+        found = re.findall(r"(?:^|[\s;\"=]|-L|-I)(/[\w.+-]+(?:/[\w.+-]+)*)", text)
+        if found or build in text:
+            sys.exit(f"{name} names {found or build}")
+
+
 def main():
     root, build = map(os.path.realpath, sys.argv[1:3])
     serves, trains = (r"50421 nodes: node 0 scores( +-?\d+\.\d+){3}", r"step 100  loss (\S+), after a restart \1\n"
@@ -71,11 +117,13 @@ def main():
         pc = run(["find", prefix, "-name", "gnnc.pc"]).strip()
         env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc)}
         lib = run(["pkg-config", "--variable=libdir", "gnnc"], env=env).strip()
+        check_paths(lib, build)
         for how in ("shared", "static"):
             flags = run(["pkg-config", "--cflags", "--libs", *(["--static"] if how == "static" else []), "gnnc"], env=env)
             flags = flags.split()
             if how == "static":
                 flags = [os.path.join(lib, "libgnnc.a") if f == "-lgnnc" else f for f in flags]
+                check_archive(root, lib, work, flags)
             for name, pattern in (("serve", serves), ("train", trains), ("modes", compares), ("tune", tunes)):
                 exe = os.path.join(work, f"{name}_{how}")
                 run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", f"{name}.c", "-o", exe, *flags, "-lm"], cwd=work)
