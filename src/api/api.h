@@ -55,6 +55,13 @@ struct gnnc_executable {
     int levels;
     const char *mask;
     bool same_data; /* of every run: what the first step counts of it is compiled in */
+    /* The same without inputs that have defaults, for runs that bind nothing to them (api_default.c); [k] of the model's. */
+    gnnc_compile_options asked;        /* in the arena; what they are compiled with */
+    _Atomic(gnnc_executable *) others; /* made as they are asked for; owned */
+    gnnc_executable *next;             /* of the others */
+    uint64_t left_out;                 /* of this one */
+    gn_mutex adding;
+    bool has_adding;
     /* Schedules: what a search may take, or the lock that says them; one thread at a time chooses. */
     double tune_seconds;
     const char *lock, *lock_path; /* its text; NULL: there is none */
@@ -88,7 +95,8 @@ typedef struct api_data {
 enum { API_UNITS = 2 }; /* infer, step */
 
 struct gnnc_run {
-    gnnc_executable *exe;
+    gnnc_executable *whole; /* that it was made for */
+    gnnc_executable *exe;   /* that computes: it, or one of its others */
     gnnc_state *state;
     gnnc_graph *graph;
     gn_pool *pool;
@@ -207,6 +215,26 @@ GN_NODISCARD gn_status *api_pad(gnnc_run *r, gn_sizes *sizes);
 GN_NODISCARD gn_status *api_arrange(gnnc_run *r);
 void api_drop_padding(gnnc_run *r);
 
+/* default.c: sees that the run's executable is that for the inputs that are bound. */
+GN_NODISCARD gn_status *api_leave_out(gnnc_run *r);
+/* Copies of the options that others are compiled with; others are freed with the executable. */
+GN_NODISCARD gn_status *api_keep_options(gnnc_executable *e, const gnnc_compile_options *o);
+void api_free_others(gnnc_executable *e);
+/* executable.c: the same model compiled without the inputs of these bits. */
+GN_NODISCARD gn_status *api_compile_other(const gnnc_executable *e, uint64_t left_out, gnnc_executable **out);
+/* run.c: the run computes with this executable from now on. */
+void api_switch(gnnc_run *r, gnnc_executable *e);
+/* run.c: can it compute with the state? */
+bool api_same_weights(const gnnc_executable *e, const gnnc_state *s);
+
+/* data.c: the name that programs have for what a caller binds under this one; NULL: there is none. */
+const char *api_data_name(const gnnc_run *r, const char *name);
+/* data.c: and the model's name for what programs call so. */
+const char *api_own_name(const gnnc_run *r, const char *data);
+/* data.c: GNNC_ERROR_USAGE with the nearest name, and those that there are. */
+enum { API_NAMES = 64 };
+GN_NODISCARD gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n,
+                                    const char *const *names);
 /* data.c: what the model says of an input, in *in (NULL: it has none of that name); what is bound to it (NULL: never was
  * anything); binds it, and takes now->own. */
 const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_program **in);

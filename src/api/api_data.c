@@ -5,13 +5,14 @@
 #include "runtime/labels.h"
 #include "runtime/memory.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PROGRAMS = 2 };
 
 static const gir_program *program(const gnnc_run *r, int k)
 {
-    return k == 0 ? r->exe->model->eval : r->exe->model->loss;
+    return k == 0 ? r->whole->model->eval : r->whole->model->loss;
 }
 
 /* What the model says of an input: its value in one of its programs. */
@@ -27,17 +28,58 @@ const gir_node *api_find_input(const gnnc_run *r, const char *name, const gir_pr
     return NULL;
 }
 
+const char *api_own_name(const gnnc_run *r, const char *data)
+{
+    const gn_model *m = r->whole->model;
+    for (int k = 0; k < m->n_inputs; k++)
+        if (!strcmp(m->inputs[k].data, data)) return m->inputs[k].name;
+    return data;
+}
+
+/* Names of programs come first: what the data has, y for one, is called the same in every model. */
+const char *api_data_name(const gnnc_run *r, const char *name)
+{
+    const gn_model *m = r->whole->model;
+    const gir_program *p;
+    if (api_find_input(r, name, &p)) return name;
+    for (int k = 0; k < m->n_inputs; k++)
+        if (!strcmp(m->inputs[k].name, name) && api_find_input(r, m->inputs[k].data, &p)) return m->inputs[k].data;
+    return NULL;
+}
+
+gn_status *api_no_such(const gn_model *m, const char *what, const char *name, int n, const char *const *names)
+{
+    char list[256] = "none";
+    size_t at = 0;
+    for (int k = 0; k < n && at < sizeof list; k++) {
+        int wrote = snprintf(list + at, sizeof list - at, "%s%s", k ? ", " : "", names[k]);
+        at += wrote > 0 ? (size_t)wrote : 0;
+    }
+    if (at >= sizeof list) memcpy(list + sizeof list - 4, "...", 4);
+    GN_FAIL(GN_ERR_USAGE, "model %s has no %s '%s'%s; it has %s", m->name, what, name,
+            gn_did_you_mean(name, names, (size_t)n).text, list);
+}
+
+/* Those of the model, as it declares them; then what else its programs read. */
 static gn_status *no_input(const gnnc_run *r, const char *name)
 {
-    const char *names[64];
-    size_t n = 0;
+    const gn_model *m = r->whole->model;
+    const gir_program *in;
+    const char *names[API_NAMES];
+    int n = 0;
+    for (int k = 0; k < m->n_inputs && n < API_NAMES; k++)
+        if (api_find_input(r, m->inputs[k].data, &in)) names[n++] = m->inputs[k].name;
     for (int k = 0; k < PROGRAMS; k++) {
         const gir_program *p = program(r, k);
-        for (gir_id v = 1; p && v < p->nodes.n && n < 64; v++)
-            if (gir_at(p, v)->op == GIR_INPUT) names[n++] = gir_at(p, v)->attr.name;
+        for (gir_id v = 1; p && v < p->nodes.n && n < API_NAMES; v++) {
+            const gir_node *node = gir_at(p, v);
+            bool there = node->op != GIR_INPUT || node->type.is_graph;
+            const char *own = there ? NULL : api_own_name(r, node->attr.name);
+            for (int q = 0; q < n && !there; q++) there = !strcmp(names[q], own);
+            if (!there) names[n++] = own;
+        }
     }
-    GN_FAIL(GN_ERR_USAGE, "model %s has no input '%s'%s", r->exe->model->name, name,
-            gn_did_you_mean(name, names, n).text);
+    return api_no_such(m, "input", name, n, names);
 }
 
 api_data *api_find_data(gnnc_run *r, const char *name)
@@ -198,16 +240,35 @@ gn_status *api_note_data(gnnc_run *r, const char *name, api_data *now)
     return NULL;
 }
 
-static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
+/* What was bound to an input that has a default is let go, and the default holds. */
+static gn_status *let_go(gnnc_run *r, const char *name, const char *data)
+{
+    const gn_model *m = r->whole->model;
+    int k = 0;
+    while (k < m->n_inputs && strcmp(m->inputs[k].data, data) != 0) k++;
+    if (k == m->n_inputs || !m->inputs[k].has_default)
+        GN_FAIL(GN_ERR_USAGE, "gnnc_run_bind: `data` is NULL, and input '%s' has no default", name);
+    api_data now = {0};
+    if (r->pattern && !strcmp(data, "x")) {
+        gn_graph_free(r->pattern);
+        r->pattern = NULL;
+    }
+    api_unbind(r);
+    return api_find_data(r, data) ? api_note_data(r, data, &now) : NULL;
+}
+
+static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
 {
     const gir_program *p = NULL;
-    const gir_node *in = api_find_input(r, name, &p);
+    const char *name = api_data_name(r, own_name);
     gn_elem have;
-    if (!in) return no_input(r, name);
+    if (!name) return no_input(r, own_name);
+    if (!t) return let_go(r, own_name, name);
+    const gir_node *in = api_find_input(r, name, &p);
     const gir_type *type = &in->type;
     gn_elem want = (gn_elem)type->elem;
-    GN_TRY(check_shape(name, t, type));
-    GN_TRY(check_elem(name, t, want, &have));
+    GN_TRY(check_shape(own_name, t, type));
+    GN_TRY(check_elem(own_name, t, want, &have));
     if (r->exe->opt.sparse && !strcmp(name, "x")) return bind_sparse(r, t);
     api_data now = {.elem = want,
                     .rows = type->space ? t->shape[0] : 1,
@@ -217,7 +278,7 @@ static gn_status *bind(gnnc_run *r, const char *name, const DLTensor *t)
     bool keeps = r->exe->opt.fixed || r->exe->opt.target; /* a device's copy is found by the address of the run's own */
     bool borrow = have == want && want != GN_BOOL && !now.on_edges && !keeps && api_row_major(t);
     if (borrow) borrow = !api_is_result(r, api_first(t), now.rows * now.row_elems * (int64_t)gn_elem_size(want));
-    if (!borrow) GN_TRY(own_copy(name, t, want, now.rows * now.row_elems, &now.own));
+    if (!borrow) GN_TRY(own_copy(own_name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
     now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;
     gn_status *s =
@@ -233,7 +294,6 @@ gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data)
 {
     API_NEEDS(r);
     API_NEEDS(name);
-    API_NEEDS(data);
     API_MEMORY(api_context(r->exe));
     return api_out(bind(r, name, data));
 }

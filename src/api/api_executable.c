@@ -12,6 +12,7 @@ void api_release_executable(gnnc_executable *e)
     gnnc_context *c = api_keep_context(api_context(e));
     {
         API_MEMORY(c);
+        api_free_others(e);
         gn_jit_free(e->jit);
         if (e->has_mutex) gn_mutex_end(&e->choosing);
         api_release_module(e->module);
@@ -156,13 +157,24 @@ static gn_status *start(gnnc_executable *e, const gnnc_compile_options *o, const
     return gn_build_model(&e->arena, e->model, &outline, &e->outline);
 }
 
-static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
+/* Names of the inputs that are left out, by the model that has all. */
+static void name_left_out(gnnc_executable *e, const gn_model *whole, gn_data_shape *shape)
+{
+    const char **names = GN_NEW_N(&e->arena, const char *, whole->n_inputs + 1);
+    shape->left_out = names;
+    for (int k = 0; k < whole->n_inputs && k < 64; k++)
+        if (e->left_out >> k & 1) names[shape->n_left_out++] = gn_arena_strdup(&e->arena, whole->inputs[k].name);
+}
+
+static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o, const gnnc_executable *whole)
 {
     API_GUARD(&e->arena);
+    if (!whole) GN_TRY(api_keep_options(e, o));
     gn_data_shape shape = {.n_features = o->features,
                            .n_classes = o->classes,
                            .edge_dim = o->edge_features,
                            .has_edge_weight = o->edge_weights};
+    if (whole) name_left_out(e, whole->model, &shape);
     e->shape = shape;
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++) defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
@@ -196,25 +208,37 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o)
     return s;
 }
 
-static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_options *options, gnnc_executable **out)
+static gn_status *make(const gnnc_module *m, const gnnc_compile_options *o, const gnnc_executable *whole,
+                       uint64_t left_out, gnnc_executable **out)
 {
-    gnnc_compile_options o;
-    GN_TRY(read_options(options, &o));
     API_MEMORY(m->context);
     gnnc_executable *e = gn_allocate_zeroed(sizeof *e);
     if (!e) GN_FAIL(GN_ERR_NOMEM, "out of memory: an executable");
     atomic_init(&e->users, 1);
     gn_arena_init(&e->arena);
     e->module = (gnnc_module *)(uintptr_t)m;
+    e->left_out = left_out;
     atomic_fetch_add(&e->module->users, 1);
     double t0 = gn_now_ms();
-    gn_status *s = compile(e, &o);
+    gn_status *s = compile(e, o, whole);
     e->ms = gn_now_ms() - t0;
     if (s)
         api_release_executable(e);
     else
         *out = e;
     return s;
+}
+
+static gn_status *new_executable(const gnnc_module *m, const gnnc_compile_options *options, gnnc_executable **out)
+{
+    gnnc_compile_options o;
+    GN_TRY(read_options(options, &o));
+    return make(m, &o, NULL, 0, out);
+}
+
+gn_status *api_compile_other(const gnnc_executable *e, uint64_t left_out, gnnc_executable **out)
+{
+    return make(e->module, &e->asked, e, left_out, out);
 }
 
 gnnc_status *gnnc_compile(const gnnc_module *m, const gnnc_compile_options *options, gnnc_executable **out)

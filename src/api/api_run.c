@@ -24,7 +24,7 @@ void api_unbind(gnnc_run *r)
 void gnnc_run_free(gnnc_run *r)
 {
     if (!r) return;
-    gnnc_executable *e = r->exe;
+    gnnc_executable *e = r->whole;
     {
         API_MEMORY(api_context(e));
         api_unbind(r);
@@ -44,7 +44,7 @@ void gnnc_run_free(gnnc_run *r)
     api_release_executable(e);
 }
 
-static bool same_weights(const gnnc_executable *e, const gnnc_state *s)
+bool api_same_weights(const gnnc_executable *e, const gnnc_state *s)
 {
     gn_state want;
     gn_state_init(&want);
@@ -62,6 +62,18 @@ static bool same_weights(const gnnc_executable *e, const gnnc_state *s)
 /* A unit's code; nothing is bound yet. */
 static gn_unit unit_of(const gn_build *b, int which) { return which == STEP ? b->step : b->eval; }
 
+void api_switch(gnnc_run *r, gnnc_executable *e)
+{
+    api_unbind(r);
+    r->exe = e;
+    r->program = NULL;
+    r->rows.levels = -1;
+    for (int k = 0; k < API_UNITS; k++) {
+        r->unit[k] = unit_of(e->build, k);
+        r->variant[k] = NULL;
+    }
+}
+
 static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
 {
     gnnc_run_options o = {0};
@@ -72,10 +84,10 @@ static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_ru
     API_MEMORY(api_context(e));
     if (api_context(e) != api_context(s->exe))
         GN_FAIL(GN_ERR_USAGE, "the state is of another context than the executable");
-    if (!same_weights(e, s)) GN_FAIL(GN_ERR_USAGE, "the state was made for another executable, with other weights");
+    if (!api_same_weights(e, s)) GN_FAIL(GN_ERR_USAGE, "the state was made for another executable, with other weights");
     gnnc_run *r = gn_allocate_zeroed(sizeof *r);
     if (!r) GN_FAIL(GN_ERR_NOMEM, "out of memory: a run");
-    r->exe = (gnnc_executable *)(uintptr_t)e;
+    r->whole = r->exe = (gnnc_executable *)(uintptr_t)e;
     r->state = s;
     r->rows.levels = -1;
     atomic_fetch_add(&r->exe->users, 1);
@@ -119,7 +131,7 @@ static gn_status *check_input(gnnc_run *r, const char *name)
     const gir_program *in;
     const api_data *d = api_find_data(r, name);
     if (!api_find_input(r, name, &in) || (d && d->data)) return NULL;
-    GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", name);
+    GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", api_own_name(r, name));
 }
 
 /* Everything that the unit reads must be there, and what picks rows. */
@@ -133,7 +145,7 @@ static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
         for (int k = 0; a && k < a->n_graphs; k++)
             if (a->graphs[k].mask_of) GN_TRY(check_input(r, a->graphs[k].mask_of));
     }
-    if (gn_unit_reads_pattern(u) && !r->pattern) GN_FAIL(GN_ERR_USAGE, "input 'x' is not bound");
+    if (gn_unit_reads_pattern(u) && !r->pattern) GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", api_own_name(r, "x"));
     return NULL;
 }
 
@@ -254,6 +266,7 @@ static gn_status *run(gnnc_run *r, int which)
 {
     r->inferred = false;
     r->last = which;
+    GN_TRY(api_leave_out(r));
     if (!r->bound[which])
         GN_TRY(make_instances(r, which));
     else
@@ -303,6 +316,16 @@ static const gir_type *output_type(const gnnc_run *r, const char *name)
     return NULL;
 }
 
+static gn_status *no_output(const gnnc_run *r, const char *name)
+{
+    const gir_program *p = r->exe->model->eval;
+    const char *names[API_NAMES];
+    int n = 0;
+    for (uint32_t k = 0; k < p->outputs.n && n < API_NAMES; k++)
+        if (p->outputs.p[k].kind == GIR_OUTPUT) names[n++] = p->outputs.p[k].name;
+    return api_no_such(r->exe->model, "output", name, n, names);
+}
+
 bool api_is_result(const gnnc_run *r, const void *data, int64_t bytes)
 {
     const gir_program *p = r->exe->model->eval;
@@ -346,7 +369,7 @@ static bool other_edges(const gnnc_run *r, const char *name)
 static gn_status *output(gnnc_run *r, const char *name, DLTensor *view)
 {
     const gir_type *t = output_type(r, name);
-    if (!t) GN_FAIL(GN_ERR_USAGE, "model %s has no output '%s'", r->exe->model->name, name);
+    if (!t) return no_output(r, name);
     if (!r->inferred) GN_FAIL(GN_ERR_USAGE, "nothing was inferred since data was last bound");
     int64_t elems = 0, row = gir_row_elems(t);
     API_DEVICE(api_context(r->exe));
@@ -407,7 +430,7 @@ static void describe(const gnnc_run *r, gnnc_run_info *info)
                        .steps = r->calls[STEP],
                        .bindings = r->bindings,
                        .bytes = gnnc_run_bytes(r),
-                       .program = v ? v->number : -1,
+                       .program = v && r->exe == r->whole ? v->number : -1,
                        .eager = v && v->eager};
     if (r->padded) {
         i.padded_nodes = r->padded->n_dst - r->graph->graph->n_dst;

@@ -285,7 +285,7 @@ static gn_status *default_train(elab *E, plan *p)
     for (uint32_t k = 0; k < p->model->inputs.n; k++) {
         const ast_formal *f = &p->model->inputs.p[k];
         const char *name = f->name.text, *of = el_data_name(f, only_one(E, p, f));
-        if (!of && el_left_out(E, f)) continue;
+        if (el_left_out(E, f, of)) continue;
         if (!of && (!strcmp(name, "y") || !strcmp(name, "train_mask")))
             return NULL; /* no labels, as the model has it */
         if (!of)
@@ -358,6 +358,24 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     return check(m->validate);
 }
 
+/* What callers bind by which name. */
+static void list_inputs(elab *E, const plan *p, gn_model *m)
+{
+    const ast_formals *in = &p->model->inputs;
+    gn_model_input *list = GN_NEW_N(E->arena, gn_model_input, in->n + 1);
+    m->inputs = list;
+    for (uint32_t k = 0; k < in->n; k++) {
+        const ast_formal *f = &in->p[k];
+        const char *of = el_data_name(f, only_one(E, p, f));
+        if (f->type.is_graph) continue;
+        list[m->n_inputs++] = (gn_model_input){.name = f->name.text,
+                                               .data = !of                  ? f->name.text
+                                                       : strcmp(of, "attr") ? of
+                                                                            : "g.attr",
+                                               .has_default = f->value != NULL};
+    }
+}
+
 gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape, int n_defines,
                         const gn_define *defines, gn_model **out)
 {
@@ -373,6 +391,7 @@ gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const
     gn_model *m = GN_NEW(a, gn_model);
     GN_TRY(elaborate(&E, &p, m));
     m->name = p.model->name.text;
+    list_inputs(&E, &p, m);
     m->n_params = (int)E.params.n;
     m->params = E.params.p;
     m->defaults_used = p.defaults.p;

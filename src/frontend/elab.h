@@ -277,8 +277,9 @@ value gn_builtin_call(elab *E, const builtin *b, uint32_t n, const el_arg *args,
 value el_input(elab *E, const char *name, gn_span at); /* g, x, y, masks: by the names of a train block; UNSET */
 value el_model_input(elab *E, const ast_formal *f, bool only); /* an input of the model; UNSET: left out */
 const char *el_data_name(const ast_formal *f,
-                         bool only);                  /* which of g, x and attr it is; NULL: data under its own name */
-bool el_left_out(const elab *E, const ast_formal *f); /* it has a default, and the data nothing of its name */
+                         bool only); /* which of g, x and attr it is; NULL: data under its own name */
+/* It has a default, and the data nothing of its name, or it is listed as such.  `of`: its el_data_name. */
+bool el_left_out(const elab *E, const ast_formal *f, const char *of);
 value el_data_dim(elab *E, const char *name, gn_span at); /* F, C, D; UNSET */
 gir_id el_times_of_mask(elab *E, const char *mask);       /* an input: how often the data lists a node; 0: once */
 gir_id el_leaf(elab *E, gir_op op, const char *name, const gir_type *t); /* one a name */

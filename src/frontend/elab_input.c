@@ -104,16 +104,21 @@ const char *el_data_name(const ast_formal *f, bool only)
     return f->type.space == SPACE_EDGE && (only || strcmp(f->name.text, "attr") == 0) ? "attr" : NULL;
 }
 
-bool el_left_out(const elab *E, const ast_formal *f)
+bool el_left_out(const elab *E, const ast_formal *f, const char *of)
 {
-    if (f->type.is_graph) return f->value != NULL; /* data have one graph */
-    return f->value && E->shape->has_input && !E->shape->has_input(E->shape->ctx, f->name.text);
+    const gn_data_shape *s = E->shape;
+    if (!f->value) return false;
+    for (int k = 0; k < s->n_left_out; k++)
+        if (!strcmp(s->left_out[k], f->name.text)) return true;
+    if (!of && f->type.is_graph) return true; /* data have one graph */
+    return !of && s->has_input && !s->has_input(s->ctx, f->name.text);
 }
 
 value el_model_input(elab *E, const ast_formal *f, bool only)
 {
     gn_span at = f->name.span;
     const char *of = el_data_name(f, only);
+    if (el_left_out(E, f, of)) return (value){0};
     if (of) {
         value v = el_input(E, of, at);
         const char *elsewhere = gn_elsewhere(f->name.text);
@@ -124,7 +129,6 @@ value el_model_input(elab *E, const ast_formal *f, bool only)
                                                           : "");
         return v;
     }
-    if (el_left_out(E, f)) return (value){0};
     if (f->type.is_graph)
         return el_error(E, at,
                         "the data have one graph, `g`, and nothing for the input `%s`: take the graph once, as "

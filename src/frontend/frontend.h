@@ -31,6 +31,9 @@ typedef struct gn_data_shape {
      * bound later. */
     bool (*has_input)(const void *ctx, const char *name);
     const void *ctx;
+    /* Inputs that take their defaults, though there may be data for them: [n_left_out]. */
+    const char *const *left_out;
+    int n_left_out;
     /* What is there instead, and what is to be done, where there are none: ends of errors.  NULL: nothing is said. */
     const char *no_features, *no_classes, *no_labels;
 } gn_data_shape;
@@ -60,8 +63,16 @@ typedef struct gn_param {
     double weight_decay; /* resolved for this parameter from the train block */
 } gn_param;
 
+typedef struct gn_model_input { /* of a model, but graphs */
+    const char *name;           /* as it is declared */
+    const char *data;           /* what programs call it: "x", "g.attr", or its own name */
+    bool has_default;
+} gn_model_input;
+
 typedef struct gn_model {
     const char *name;
+    int n_inputs;
+    const gn_model_input *inputs;
     int n_params;
     gn_param *params;
     /* Programs share the names of inputs and states.
