@@ -30,7 +30,16 @@
  * different contexts do not go together: GNNC_ERROR_USAGE where they meet.
  *
  * Options structures begin with their size: set `size` to sizeof of the structure and leave what you do not know 0.  A
- * program that was built against an older header goes on working.
+ * program that was built against an older header goes on working: what that did not have is 0.  One that was built against
+ * a newer header works as long as it leaves 0 what this library does not know; else it gets GNNC_ERROR_USAGE.  A `size` that
+ * was not set is GNNC_ERROR_USAGE, too.
+ *
+ * Forks.  A child may use and free all that its parent made, compile, and make contexts of its own, with one exception: a run,
+ * or a state, that another thread was in a call with when the process forked.  Leave it alone, it is half done.  Threads
+ * of a run are not in the child: its first call there starts them anew.  A fork waits for short moments of other threads
+ * (a kernel that LLVM is at, a look into the cache), and not for searches.  Callbacks may fork, but `allocate` and `release`
+ * may not.  A GPU stays with the parent: in the child what computes in a context that has one is GNNC_ERROR_BACKEND, and
+ * freeing works; make a new context there.
  *
  * Tensors are DLPack's (dlpack.h; https://dmlc.github.io/dlpack/latest/c_api.html), on the CPU: those of a GPU (kDLCUDA) are
  * GNNC_ERROR_DATA, where the context computes on one, too. */
@@ -448,13 +457,18 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
 
 /* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], classes or -1 for unknown; the masks that the
  * model reads, as "train_mask", bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges,
- * edge_features]; inputs that the model declares.  Row-major float32 and int32 data that is not on edges is borrowed
+ * edge_features]; inputs that the model declares, by its names for them.  A model's only input of nodes is "x" besides, and its
+ * only one of edges "g.attr"; where the model reads data of the same name, "y" for one, that is meant.  Row-major float32 and int32 data that is not on edges is borrowed
  * until other data is bound or the run is freed, and is read anew by every call; the rest (masks, int64, other strides,
  * data on edges, x for an executable that was compiled `sparse`, everything for one that was compiled `fixed` or in a
  * context with a GPU, what is the run's own result) is copied here, when it is bound.
+ * An input with a default (`w: node[F] = none`) may be left out: the model computes as it does without it.  `data` NULL lets
+ * go what was bound to such a one.  Each set of inputs that is left out is compiled once, by the first call of a run that
+ * leaves it out, and the executable keeps it; gnnc_executable_explain shows it, gnnc_executable_describe does not count it.
  * Data of other sizes than before may be bound at any time, together with a graph that fits.  A mask that is written to once it
  * is bound counts as it was, until it is bound again.
- * GNNC_ERROR_USAGE: the model has no such input (with the nearest name).  GNNC_ERROR_DATA: another element type, number of
+ * GNNC_ERROR_USAGE: the model has no such input (with the nearest name, and those that there are), or `data` is NULL and the
+ * input has no default.  GNNC_ERROR_DATA: another element type, number of
  * dimensions or columns, not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32 bits do
  * not hold, a label that is neither a class nor -1 (with its row; what is borrowed is looked at now, not by later calls: there a
  * label beyond the classes counts as a row, and adds nothing to the loss), an x that has other values than `sparse_values` says
@@ -470,8 +484,9 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_no
                                                        const int32_t *column, const float *value);
 
 /* The forward pass, as for serving: no dropout, running statistics.  Takes the program that fits the graph, or compiles it,
- * as the executable's options say, and chooses schedules for it where they do.  GNNC_ERROR_USAGE: something is not bound, a
- * recompilation is forbidden or would be one too many; GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are
+ * as the executable's options say, and chooses schedules for it where they do.  GNNC_ERROR_USAGE: something is not bound, the
+ * model has weights without the inputs that are left out that the state has not, a recompilation is forbidden or would be one
+ * too many; GNNC_ERROR_DATA: sizes do not meet (what, expected, found) or are
  * outside of the declared ranges, or borrowed data lies where weights do, or a lock does not fit; what gnnc_compile fails with,
  * where a program is compiled. */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_infer(gnnc_run *r);
@@ -482,7 +497,8 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_step(gnnc_run *r, double *loss);
 
 /* What the last gnnc_run_infer gave: "out" in the shape that the model says, [nodes, ...], [edges, ...] in the order of the
  * graph's edges, or without rows; float32 but where the model gives whole numbers or truth values.  A view that is
- * alive until the next call on this run.  GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output. */
+ * alive until the next call on this run.  GNNC_ERROR_USAGE: nothing was computed yet, or there is no such output (with the nearest
+ * name, and those that there are). */
 GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_output(gnnc_run *r, const char *name, DLTensor *view);
 
 /* Bytes that the run holds besides what it borrows. */
@@ -494,9 +510,9 @@ typedef struct gnnc_run_info {
     /* How often the inference or the training step was bound, with success: each at first, and again where a graph, a size or
      * data that is copied has been new since. */
     int64_t bindings;
-    int64_t bytes;                      /* gnnc_run_bytes */
-    int program;                        /* that the last call ran, see gnnc_executable_program; -1: none yet */
-    bool eager;                         /* it is an eager one */
+    int64_t bytes; /* gnnc_run_bytes */
+    int program;   /* that the last call ran, see gnnc_executable_program; -1: none yet, or one with inputs left out */
+    bool eager;    /* it is an eager one */
     int64_t padded_nodes, padded_edges; /* that the bucket of the bound graph adds */
 } gnnc_run_info;
 GNNC_API void gnnc_run_describe(const gnnc_run *r, gnnc_run_info *info); /* info->size is set */

@@ -152,8 +152,12 @@ static inline void api_quit(gn_target *const *t) { gn_target_leave(*t); }
 
 static inline gnnc_context *api_context(const gnnc_executable *e) { return e->module->context; }
 
-/* Copies what is common to both of a structure that begins with its size. */
-static inline size_t api_least(size_t a, size_t b) { return a < b ? a : b; }
+/* Structures of the caller's, which begin with the size that its header gave them.  status.c: options to ours, of `known`
+ * bytes; what an older header does not have is 0.  GNNC_ERROR_USAGE: less than `least`, or something is set that a newer header
+ * has and this library does not know. */
+GN_NODISCARD gn_status *api_read_options(const void *from, size_t least, void *to, size_t known);
+/* And as much of ours as the caller's has room for; what only a newer header has is 0.  Nothing where info is NULL. */
+void api_describe(void *info, const void *full, size_t known);
 
 static inline gnnc_status *api_out(gn_status *s) { return (gnnc_status *)s; }
 
@@ -168,12 +172,6 @@ static inline gnnc_status *api_out(gn_status *s) { return (gnnc_status *)s; }
         *(out) = NULL;                                                                                                 \
     } while (0)
 gnnc_status *api_null(const char *function, const char *arg); /* status.c: GNNC_ERROR_USAGE that names both */
-
-/* Of a structure of the caller's that begins with its size: as much as it knows; nothing where there is none. */
-static inline void api_describe(void *info, const void *full, size_t size)
-{
-    if (info) memcpy(info, full, api_least(*(const size_t *)info, size));
-}
 
 gnnc_context *api_keep_context(const gnnc_context *c); /* counts it; NULL is fine */
 void api_release_context(gnnc_context *c);

@@ -83,10 +83,7 @@ static gn_status *read_options(const gnnc_context_options *from, gnnc_context_op
 {
     *to = (gnnc_context_options){.size = sizeof *to};
     if (!from) return NULL;
-    if (from->size < offsetof(gnnc_context_options, cache_dir))
-        GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", from->size,
-                offsetof(gnnc_context_options, cache_dir));
-    memcpy(to, from, api_least(from->size, sizeof *to));
+    GN_TRY(api_read_options(from, offsetof(gnnc_context_options, cache_dir), to, sizeof *to));
     if (!!to->allocate != !!to->release) GN_FAIL(GN_ERR_USAGE, "`allocate` and `release` come together");
     if (to->cache > GNNC_CACHE_NONE) GN_FAIL(GN_ERR_USAGE, "there is no way to use the cache %d", (int)to->cache);
     if (to->cache_bytes < 0) GN_FAIL(GN_ERR_USAGE, "cache_bytes is %lld", (long long)to->cache_bytes);

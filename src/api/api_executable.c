@@ -27,11 +27,7 @@ void gnnc_executable_free(gnnc_executable *e) { api_release_executable(e); }
 /* A caller's structure, built against this header or an older one. */
 static gn_status *read_options(const gnnc_compile_options *from, gnnc_compile_options *to)
 {
-    *to = (gnnc_compile_options){0};
-    size_t least = offsetof(gnnc_compile_options, classes);
-    if (from->size < least)
-        GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", from->size, least);
-    memcpy(to, from, api_least(from->size, sizeof *to));
+    GN_TRY(api_read_options(from, offsetof(gnnc_compile_options, classes), to, sizeof *to));
     if (to->features < 1) GN_FAIL(GN_ERR_USAGE, "features is %lld; x has a column at least", (long long)to->features);
     if (to->classes < 0 || to->edge_features < 0)
         GN_FAIL(GN_ERR_USAGE, "classes is %lld, edge_features %lld: neither is negative", (long long)to->classes,
@@ -425,6 +421,12 @@ static gn_status *print_explanation(const gnnc_executable *e, gn_arena *a, char 
     for (int k = 0; k < e->model->n_defaults; k++) gn_buf_printf(&b, "  %s\n", e->model->defaults_used[k]);
     gn_buf_printf(&b, "%d programs, %d recompilations\n", gn_jit_count(e->jit), gn_jit_recompiles(e->jit));
     for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older) explain_program(v, &b);
+    for (const gnnc_executable *o = atomic_load(&e->others); o; o = o->next) {
+        gn_buf_add(&b, "\nwithout ");
+        for (int k = 0; k < o->shape.n_left_out; k++) gn_buf_printf(&b, "%s%s", k ? ", " : "", o->shape.left_out[k]);
+        gn_buf_add(&b, ":\n");
+        for (const gn_variant *v = gn_jit_newest(o->jit); v; v = v->older) explain_program(v, &b);
+    }
     return api_give_text(&b, text);
 }
 

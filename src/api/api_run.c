@@ -77,7 +77,7 @@ void api_switch(gnnc_run *r, gnnc_executable *e)
 static gn_status *new_run(const gnnc_executable *e, gnnc_state *s, const gnnc_run_options *options, gnnc_run **out)
 {
     gnnc_run_options o = {0};
-    if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+    if (options) GN_TRY(api_read_options(options, offsetof(gnnc_run_options, stance), &o, sizeof o));
     if (o.threads < 0) GN_FAIL(GN_ERR_USAGE, "a run of %d threads", o.threads);
     gn_stance stance = e->stance;
     if (o.stance) GN_TRY(gn_stance_by_name(o.stance, &stance));

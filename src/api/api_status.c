@@ -2,6 +2,7 @@
 #include "api/api.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -30,6 +31,36 @@ gnnc_code gnnc_status_code(const gnnc_status *s)
 gnnc_status *api_null(const char *function, const char *arg)
 {
     return api_out(GN_ERROR(GN_ERR_USAGE, "%s: `%s` is NULL", function, arg));
+}
+
+/* A size beyond that was not set. */
+enum { NEWER = 4096 };
+
+gn_status *api_read_options(const void *from, size_t least, void *to, size_t known)
+{
+    size_t size = *(const size_t *)from;
+    const unsigned char *bytes = from;
+    if (size < least) GN_FAIL(GN_ERR_USAGE, "options have size %zu, at least %zu is expected: set `size`", size, least);
+    if (size > known + NEWER)
+        GN_FAIL(GN_ERR_USAGE, "options have size %zu, %zu is expected: set `size` to sizeof of the structure", size,
+                known);
+    for (size_t k = known; k < size; k++)
+        if (bytes[k])
+            GN_FAIL(GN_ERR_USAGE,
+                    "options have size %zu, and byte %zu is set; gnnc %s knows %zu bytes of them: the program was "
+                    "built against a newer one, and wants what this one does not have",
+                    size, k, gnnc_version(), known);
+    memset(to, 0, known);
+    memcpy(to, from, size < known ? size : known);
+    return NULL;
+}
+
+void api_describe(void *info, const void *full, size_t known)
+{
+    size_t size = info ? *(const size_t *)info : 0;
+    if (!info) return;
+    memcpy(info, full, size < known ? size : known);
+    if (size > known && size <= known + NEWER) memset((char *)info + known, 0, size - known);
 }
 
 const char *gnnc_status_message(const gnnc_status *s) { return gn_status_message((const gn_status *)s); }

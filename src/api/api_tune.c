@@ -217,22 +217,28 @@ static bool is_listed(const gn_tuned *t, int n, const gn_tuned *const *all)
     return false;
 }
 
+typedef GN_VEC(const gn_tuned *) choices;
+
 /* Newer programs first: they have what was chosen last. */
+static void list_choices(const gnnc_executable *e, gn_arena *a, choices *all)
+{
+    for (const gn_variant *v = gn_jit_newest(e->jit); v; v = v->older)
+        for (gn_unit_id k = 0; k < GN_UNITS; k++) {
+            const gn_tuned *t = gn_variant_tuned(v, k);
+            if (gn_tuned_known(t) && !is_listed(t, (int)all->n, all->p)) GN_PUSH(a, *all, t);
+        }
+}
+
 static gn_status *save_lock(const gnnc_executable *e, gn_arena *a, const char *path)
 {
     API_GUARD(a);
-    int n = 0;
-    const gn_variant *newest = gn_jit_newest(e->jit);
-    const gn_tuned **all = GN_NEW_N(a, const gn_tuned *, GN_UNITS *(newest ? newest->number + 1 : 1));
-    for (const gn_variant *v = newest; v; v = v->older)
-        for (gn_unit_id k = 0; k < GN_UNITS; k++) {
-            const gn_tuned *t = gn_variant_tuned(v, k);
-            if (gn_tuned_known(t) && !is_listed(t, n, all)) all[n++] = t;
-        }
-    if (!n)
+    choices all = {0};
+    list_choices(e, a, &all);
+    for (const gnnc_executable *o = atomic_load(&e->others); o; o = o->next) list_choices(o, a, &all);
+    if (!all.n)
         GN_FAIL(GN_ERR_USAGE, "%s: no schedules were chosen yet: a run in a mode that tunes, or with a lock, does",
                 e->model->name);
-    return gn_tuned_lock_save(a, n, all, path);
+    return gn_tuned_lock_save(a, (int)all.n, all.p, path);
 }
 
 gnnc_status *gnnc_executable_lock(const gnnc_executable *e, const char *path)
