@@ -29,17 +29,19 @@
  * so they may be freed in any order.  Data passed in is copied unless the function says that it is borrowed.  Objects of
  * different contexts do not go together: GNNC_ERROR_USAGE where they meet.
  *
- * Options structures begin with their size: set `size` to sizeof of the structure and leave what you do not know 0.  A
- * program that was built against an older header goes on working: what that did not have is 0.  One that was built against
- * a newer header works as long as it leaves 0 what this library does not know; else it gets GNNC_ERROR_USAGE.  A `size` that
- * was not set is GNNC_ERROR_USAGE, too.
+ * Options structures begin with their size: set `size` to sizeof of the structure and leave what
+ * you do not know 0.  A program that was built against an older header goes on working: what that
+ * did not have is 0.  One that was built against a newer header works as long as it leaves 0 what
+ * this library does not know; else it gets GNNC_ERROR_USAGE.  A `size` that was not set is
+ * GNNC_ERROR_USAGE, too.
  *
- * Forks.  A child may use and free all that its parent made, compile, and make contexts of its own, with one exception: a run,
- * or a state, that another thread was in a call with when the process forked.  Leave it alone, it is half done.  Threads
- * of a run are not in the child: its first call there starts them anew.  A fork waits for short moments of other threads
- * (a kernel that LLVM is at, a look into the cache), and not for searches.  Callbacks may fork, but `allocate` and `release`
- * may not.  A GPU stays with the parent: in the child what computes in a context that has one is GNNC_ERROR_BACKEND, and
- * freeing works; make a new context there.
+ * Forks.  A child may use and free all that its parent made, compile, and make contexts of its
+ * own.  One thing it must leave alone: a run, or a state, that another thread was in a call with
+ * when the process forked, since it is half done.  Threads of a run are not in the child: its
+ * first call there starts them anew.  A fork waits for short moments of other threads (a kernel
+ * that LLVM is at, a look into the cache), and not for searches.  Callbacks may fork, but
+ * `allocate` and `release` may not.  A GPU stays with the process that opened it: in a child what
+ * computes there is GNNC_ERROR_BACKEND, and freeing works.
  *
  * Tensors are DLPack's (dlpack.h; https://dmlc.github.io/dlpack/latest/c_api.html), on the CPU: those of a GPU (kDLCUDA) are
  * GNNC_ERROR_DATA, where the context computes on one, too. */
@@ -457,18 +459,22 @@ GNNC_API GNNC_NODISCARD gnnc_status *gnnc_run_bind_graph(gnnc_run *r, const gnnc
 
 /* Binds data by name: "x" float32 [nodes, features]; "y" int32 or int64 [nodes], classes or -1 for unknown; the masks that the
  * model reads, as "train_mask", bool or uint8 [nodes]; "g.weight" float32 [edges]; "g.attr" float32 [edges,
- * edge_features]; inputs that the model declares, by its names for them.  A model's only input of nodes is "x" besides, and its
- * only one of edges "g.attr"; where the model reads data of the same name, "y" for one, that is meant.  Row-major float32 and int32 data that is not on edges is borrowed
+ * edge_features]; inputs that the model declares, by its names for them.
+ * A model's only input of nodes is "x" besides, and its only one of edges "g.attr"; where the
+ * model reads data of the same name ("y", say), that is meant.
+ * Row-major float32 and int32 data that is not on edges is borrowed
  * until other data is bound or the run is freed, and is read anew by every call; the rest (masks, int64, other strides,
  * data on edges, x for an executable that was compiled `sparse`, everything for one that was compiled `fixed` or in a
  * context with a GPU, what is the run's own result) is copied here, when it is bound.
- * An input with a default (`w: node[F] = none`) may be left out: the model computes as it does without it.  `data` NULL lets
- * go what was bound to such a one.  Each set of inputs that is left out is compiled once, by the first call of a run that
- * leaves it out, and the executable keeps it; gnnc_executable_explain shows it, gnnc_executable_describe does not count it.
+ * An input with a default (`w: node[F] = none`) may be left out: the model computes as it does
+ * without it. `data` NULL lets go what was bound to such a one.  Each set of inputs that is left
+ * out is compiled once, by the first call of a run that leaves it out, and the executable keeps
+ * it; gnnc_executable_explain shows it, gnnc_executable_describe does not count it.
  * Data of other sizes than before may be bound at any time, together with a graph that fits.  A mask that is written to once it
  * is bound counts as it was, until it is bound again.
- * GNNC_ERROR_USAGE: the model has no such input (with the nearest name, and those that there are), or `data` is NULL and the
- * input has no default.  GNNC_ERROR_DATA: another element type, number of
+ * GNNC_ERROR_USAGE: the model has no such input (with the nearest name, and those that there are),
+ * or `data` is NULL and the input has no default.
+ * GNNC_ERROR_DATA: another element type, number of
  * dimensions or columns, not on the CPU, not aligned to its element, no data though there are elements, an int64 that 32 bits do
  * not hold, a label that is neither a class nor -1 (with its row; what is borrowed is looked at now, not by later calls: there a
  * label beyond the classes counts as a row, and adds nothing to the loss), an x that has other values than `sparse_values` says

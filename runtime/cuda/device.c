@@ -83,7 +83,7 @@ static gn_status *check(gn_cuda_device *d, int result, const char *doing)
 static gn_status *enter(gn_cuda_device *d)
 {
     if (gn_home_left(&d->home))
-        GN_FAIL(GN_ERR_BACKEND, "device %d (%s) was opened before a fork, and is of the process that did: open it anew",
+        GN_FAIL(GN_ERR_BACKEND, "device %d (%s) was opened before a fork, and stays with the process that opened it",
                 d->info.ordinal, d->info.name);
     if (d->lost) return lost(d);
     return check(d, d->driver->cuCtxPushCurrent_v2(d->context), "entering the device's context");

@@ -3,6 +3,9 @@
 /* The public API on a device: the fake driver, with kernels that the host runs. */
 #include "shim/api_device.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 /* The sample, trained on graphs of two sizes in turn, which is what a session does not. */
 enum { STEPS = 4, SMALL = 26, LARGE = 33, MOST = LARGE * C };
 typedef struct story {
@@ -518,6 +521,37 @@ START_TEST(refusals)
 }
 END_TEST
 
+/* What is on the device is the parent's: a child is told so, and frees everything. */
+START_TEST(forks)
+{
+    gnnc_context *c = device_context();
+    world w = make_world_in(c, 5, 30, 60);
+    bench b = set_up_in(c, plain, (gnnc_compile_options){.train = true}, 1);
+    bind_world(b.run, &w, true);
+    ok(gnnc_run_step(b.run, NULL));
+    free(infer(b.run, 30));
+    pid_t child = fork();
+    if (!child) {
+        alarm(60);
+        gnnc_status *s = gnnc_run_infer(b.run);
+        if (gnnc_status_code(s) != GNNC_ERROR_BACKEND) _exit(2);
+        if (!strstr(gnnc_status_message(s), "was opened before a fork")) _exit(3);
+        gnnc_status_free(s);
+        tear_down(&b);
+        end_world(&w);
+        gnnc_context_free(c);
+        _exit(0);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    free(infer(b.run, 30));
+    tear_down(&b);
+    end_world(&w);
+    gnnc_context_free(c);
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("all");
@@ -537,6 +571,7 @@ int main(void)
     tcase_add_test(t, memory_of_the_host);
     tcase_add_test(t, memory_of_the_device);
     tcase_add_test(t, refusals);
+    tcase_add_test(t, forks);
     tcase_set_timeout(t, 300);
     return RUN_CASES("cuda_api", t);
 }
