@@ -135,6 +135,30 @@ START_TEST(inputs_that_are_left_out)
 }
 END_TEST
 
+/* Features that are given by their non-zeros are given, and may be let go. */
+START_TEST(sparse_features_with_a_default)
+{
+    static const char text[] = "model S() (g: graph, x: node[F] = none, w: node[F]) -> node[F] {\n"
+                               "  return x == none ? w : w + x\n}\n";
+    static const int64_t row[N + 1] = {0, F, 2 * F, 3 * F, 4 * F, 5 * F, 6 * F};
+    int32_t column[N * F];
+    for (int k = 0; k < N * F; k++) column[k] = k % F;
+    world w = make_world(1, N, 10);
+    bench b = set_up(text, (gnnc_compile_options){.sparse = true}, 1);
+    for (int k = 0; k < N * F; k++) ones[k] = 1, threes[k] = 3;
+    ok(gnnc_run_bind_graph(b.run, w.g));
+    bind(b.run, "w", threes);
+    gives_all(b.run, 3);
+    ok(gnnc_run_bind_csr(b.run, N, row, column, NULL));
+    gives_all(b.run, 4);
+    ok(gnnc_run_bind(b.run, "x", NULL));
+    gives_all(b.run, 3);
+    bind(b.run, "x", ones);
+    gives_all(b.run, 4);
+    end(&b, &w);
+}
+END_TEST
+
 /* A model whose default is computed with, and which trains either way. */
 START_TEST(training_without_an_input)
 {
@@ -236,6 +260,7 @@ int main(void)
         tcase_add_test(t, two_inputs);
         tcase_add_test(t, a_lone_input_of_edges);
         tcase_add_test(t, inputs_that_are_left_out);
+        tcase_add_test(t, sparse_features_with_a_default);
         tcase_add_test(t, training_without_an_input);
         tcase_add_test(t, weights_that_only_the_default_has);
         tcase_add_test(t, options_of_another_size);
