@@ -60,13 +60,24 @@ gn_status *api_no_such(const gn_model *m, const char *what, const char *name, in
             gn_did_you_mean(name, names, (size_t)n).text, list);
 }
 
+/* What others call data is bound in another way, or asked for when it is compiled. */
+static const char *way_to(const gnnc_run *r, const char *name)
+{
+    const gn_data_shape *s = &r->whole->shape;
+    if (!strcmp(name, "g")) return ": gnnc_run_bind_graph binds graphs";
+    if (!strcmp(name, "g.weight") && !s->has_edge_weight) return ": compile with `edge_weights`";
+    if (!strcmp(name, "g.attr") && !s->edge_dim) return ": compile with `edge_features`";
+    return NULL;
+}
+
 /* Those of the model, as it declares them; then what else its programs read. */
 static gn_status *no_input(const gnnc_run *r, const char *name)
 {
     const gn_model *m = r->whole->model;
     const gir_program *in;
-    const char *names[API_NAMES];
+    const char *names[API_NAMES], *way = way_to(r, name);
     int n = 0;
+    if (way) GN_FAIL(GN_ERR_USAGE, "model %s has no input '%s'%s", m->name, name, way);
     for (int k = 0; k < m->n_inputs && n < API_NAMES; k++)
         if (api_find_input(r, m->inputs[k].data, &in)) names[n++] = m->inputs[k].name;
     for (int k = 0; k < PROGRAMS; k++) {

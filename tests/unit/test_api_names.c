@@ -61,6 +61,9 @@ START_TEST(a_lone_input)
     refused(gnnc_run_bind(b.run, "feat", &t), GNNC_ERROR_DATA, "feat: the tensor is f64, expected f32");
     refused(gnnc_run_bind(b.run, "feats", &t), GNNC_ERROR_USAGE,
             "model L has no input 'feats'; did you mean 'feat'?; it has feat");
+    refused(gnnc_run_bind(b.run, "g", &t), GNNC_ERROR_USAGE, "gnnc_run_bind_graph binds graphs");
+    refused(gnnc_run_bind(b.run, "g.weight", &t), GNNC_ERROR_USAGE, "compile with `edge_weights`");
+    refused(gnnc_run_bind(b.run, "g.attr", &t), GNNC_ERROR_USAGE, "compile with `edge_features`");
     end(&b, &w);
 }
 END_TEST
