@@ -1,5 +1,6 @@
-/* What a header promises, as a number.  A program is compiled with a header and linked with an object; where those are of
- * different builds of a model, the sizes of its arrays are others, and nothing else would tell. */
+/* What a header promises, as a number.  A program is compiled with a header and linked with an
+ * object; where those are of different builds of a model, the sizes of its arrays are others, and
+ * nothing else would tell. */
 #include "aot/aot.h"
 
 #include "cache/sha256.h"
@@ -16,7 +17,8 @@ static void add_tensors(gn_buf *b, const char *what, int n, const gn_aot_tensor 
                       t[k].row_elems);
 }
 
-/* All that a caller may rely on; the code, its processor and the weights are the object's own affair. */
+/* All that a caller may rely on; the code, its processor and the weights are the object's own
+ * affair. */
 uint64_t gn_aot_identity(gn_arena *a, const gn_aot_image *g, bool normalized)
 {
     gn_buf b = {.arena = a};

@@ -1,7 +1,9 @@
-/* Inputs that have defaults: a run that binds nothing to one computes as the model does without it.
+/* Inputs that have defaults: a run that binds nothing to one computes as the model does without
+ * it.
  *
- * Leaving an input out gives other programs, and so an executable of its own, which is compiled when a run first asks for it
- * and kept with the one that the run was made for.  It takes that one's states: they hold its weights and maybe more. */
+ * Leaving an input out gives other programs, and so an executable of its own, which is compiled
+ * when a run first asks for it and kept with the one that the run was made for.  It takes that
+ * one's states: they hold its weights and maybe more. */
 #include "api/api.h"
 
 #include <string.h>

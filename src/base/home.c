@@ -1,5 +1,6 @@
-/* Linux wipes pages for children (madvise(2), MADV_WIPEONFORK, since 4.14).  A handler of pthread_atfork would do, too, but
- * objects compiled ahead of time have no place to register and to unregister one. */
+/* Linux wipes pages for children (madvise(2), MADV_WIPEONFORK, since 4.14).  A handler of
+ * pthread_atfork would do, too, but objects compiled ahead of time have no place to register and
+ * to unregister one. */
 #include "base/home.h"
 
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 /* Home: the process that something was made in.
  *
- * A fork copies memory and the thread that called it, no other: a child finds locks that nobody will open and threads that
- * are not there.  Who owns such things keeps a home, and asks whether it has been left before it counts on them.  Asking
- * reads a word of memory. */
+ * A fork copies memory and the thread that called it, no other: a child finds locks that nobody
+ * will open and threads that are not there.  Who owns such things keeps a home, and asks whether
+ * it has been left before it counts on them.  Asking reads a word of memory. */
 #ifndef GN_BASE_HOME_H
 #define GN_BASE_HOME_H
 

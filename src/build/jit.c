@@ -13,7 +13,7 @@ struct gn_jit {
     low_hint hint; /* of the graph: what schedules are made for */
     _Atomic(gn_variant *) newest;
     atomic_int n, recompiles;
-    gn_mutex compiling;        /* for what follows, and for adding to the list */
+    gn_mutex compiling;       /* for what follows, and for adding to the list */
     bool moves[GN_DIM_COUNT]; /* auto: has changed since the first call */
 };
 

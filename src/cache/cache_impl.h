@@ -9,7 +9,7 @@
 struct gn_cache {
     gn_cache_options opt;
     gn_store *store, *base; /* NULL: none */
-    gn_mutex mutex;          /* of what follows */
+    gn_mutex mutex;         /* of what follows */
     gn_memo *memo;
     gn_cache_counts counts;
     unsigned warned; /* bits of gn_warning */

@@ -1,4 +1,5 @@
-/* What a forked child may do: free, run, compile, with threads or without, whatever other threads were at. */
+/* What a forked child may do: free, run, compile, with threads or without, whatever other threads
+ * were at. */
 /* timeout: 120 */
 #include "api_world.h"
 #include "base/home.h"
@@ -137,7 +138,7 @@ START_TEST(a_child_makes_all_anew)
 }
 END_TEST
 
-/* While others are at work ------------------------------------------------------------------------------------------- */
+/* While others are at work --------------------------------------------------------------------- */
 
 typedef struct worker {
     const gnnc_context *context;
@@ -220,7 +221,7 @@ START_TEST(a_fork_while_others_work)
 }
 END_TEST
 
-/* Mutexes ------------------------------------------------------------------------------------------------------------ */
+/* Mutexes -------------------------------------------------------------------------------------- */
 
 typedef struct holder {
     gn_mutex *m;

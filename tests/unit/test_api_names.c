@@ -1,5 +1,6 @@
-/* Names of the public API: inputs answer to those that the model gives them, those with defaults may be left out, and what is
- * unknown is answered with what there is.  And options of another size than this library's. */
+/* Names of the public API: inputs answer to those that the model gives them, those with defaults
+ * may be left out, and what is unknown is answered with what there is.  And options of another
+ * size than this library's. */
 /* timeout: 120 */
 #include "unit/api_world.h"
 
@@ -204,7 +205,7 @@ START_TEST(weights_that_only_the_default_has)
 }
 END_TEST
 
-/* Options ------------------------------------------------------------------------------------------------------------ */
+/* Options -------------------------------------------------------------------------------------- */
 
 typedef struct newer { /* of a header that is to come */
     union {
