@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 # Continuous integration takes a warning for an error in everything that it builds.
 WERROR ?= $(if $(CI),-DGNNC_WERROR=ON)
 
-.PHONY: mutate same-code test-nvrtc cache-stress fuzz-models all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
+.PHONY: check test-long mutate same-code test-nvrtc cache-stress fuzz-models all run test asan tsan fuzz strict-gcc strict-clang no-llvm format format-check install clean \
         bench bench-quick bench-ablation bench-tuned bench-peers bench-programs \
         setup-build setup-test setup-check
 
@@ -39,6 +39,16 @@ test: setup-test
 	@cmake --preset release --log-level=NOTICE -DGNNC_TESTS_REQUIRED=ON $(WERROR)
 	cmake --build build -j$(JOBS)
 	tools/nvrtc.sh build/gnnc ctest --preset release -j$(JOBS)
+
+# The quick ones alone, while one types: about a minute once all is built.
+check: setup-test
+	@cmake --preset release --log-level=NOTICE -DGNNC_TESTS_REQUIRED=ON $(WERROR)
+	cmake --build build -j$(JOBS)
+	ctest --preset release -j$(JOBS) --label-exclude long
+
+# All that `make test` draws a part of: two to three times as long.
+test-long: export GNNC_LONG = 1
+test-long: test
 
 asan tsan: %: setup-check
 	@$(MAKE) --no-print-directory build-$@/build.ninja

@@ -1,3 +1,4 @@
+/* labels: long */
 /* timeout: 900 */
 /* links: tune codegen lower passes frontend ir runtime base */
 /* sources: ../support/conform_case.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
@@ -277,13 +278,16 @@ static void check_training(conform_case *c, const char *path, const gir_coo *g, 
 static void run_recorded(const char *path, int number)
 {
 #ifdef CONFORM_CUDA
-    const unsigned modes = CONFORM_CUDA,
-                   code_modes = CONFORM_ONE(number); /* most of the time goes into the C compiler */
+    /* Most of the time goes into the C compiler: one of two in turn, and a case in two. */
+    const unsigned modes = CONFORM_CUDA, in_turn = CONFORM_ONE(suite_long() ? number : number / 2);
+    const unsigned code_modes = suite_long() || number % 2 == 0 ? in_turn : 0;
 #else
     const unsigned modes = 0x2f; /* default, eager, sparse, split; eager with sparse features */
-    /* Code of the default, and of one of eager, sparse and both with 4 lanes, in turn: most of the time goes into that. */
+    /* Code of the default or, every second case, of one of eager, sparse and both with 4 lanes, in turn: most of the time goes
+     * into that.  All of it: of the default, and of one. */
     static const unsigned others[] = {1u << 1, 1u << 2, 1u << 5};
-    const unsigned code_modes = others[number % 3] | (GN_UNDER_ASAN && number % 3 ? 0 : 1);
+    const unsigned in_turn = others[number % 3];
+    const unsigned code_modes = suite_long() ? in_turn | 1 : number % 2 ? in_turn : 1;
 #endif
     gn_arena a;
     conform_case *c;

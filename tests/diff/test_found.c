@@ -1,3 +1,4 @@
+/* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
 /* sources: ../support/random_gir.c ../support/random_gir_env.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/cuda_host.c ../support/cuda_run.c ../support/run_compiled.c ../support/run_stage.c ../support/run_data.c */
 /* timeout: 900 */
@@ -167,7 +168,10 @@ static const char *const large[][2] = {
 };
 enum { LARGE = sizeof large / sizeof *large };
 
-enum { PROGRAMS = sizeof programs / sizeof *programs, SEEDS = GN_UNDER_ASAN ? 2 : 6 };
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+/* Graphs that each program is run on. */
+static uint64_t seeds(void) { return GN_UNDER_ASAN || !suite_long() ? 2 : 6; }
 
 /* In the modes of `modes`, code of those of `code`. */
 static void run_seed(const char *const *it, uint64_t seed, const random_gir_options *opt, unsigned modes, unsigned code)
@@ -187,14 +191,14 @@ static void run_seed(const char *const *it, uint64_t seed, const random_gir_opti
 START_TEST(found)
 {
     unsigned all = (1u << RUN_MODE_COUNT) - 1;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) run_seed(programs[_i], seed, NULL, all, seed % 3 ? 0 : all);
+    for (uint64_t seed = 0; seed < seeds(); seed++) run_seed(programs[_i], seed, NULL, all, seed % 3 ? 0 : all);
 }
 END_TEST
 
 /* Mode by mode: each holds some gigabyte of values and bounds. */
 START_TEST(many_rows)
 {
-    for (uint64_t seed = 0; seed < (GN_UNDER_ASAN ? 1 : 3); seed++) {
+    for (uint64_t seed = 0; seed < (GN_UNDER_ASAN || !suite_long() ? 1 : 3); seed++) {
         random_gir_options o = {.max_nodes = seed || GN_UNDER_ASAN ? 5000 : 20000};
         for (unsigned mode = 0; mode < RUN_MODE_COUNT; mode++)
             run_seed(large[_i], seed, &o, 1u << mode, seed ? 0 : 1u << mode);

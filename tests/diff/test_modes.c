@@ -1,3 +1,4 @@
+/* labels: long */
 /* links: tune cache codegen lower passes frontend ir runtime base */
 /* All modes agree to 1e-5: logits of fresh weights, the losses of a few training steps, and the logits after them.  Where training
  * goes by the loss over the validation nodes, it is the cross-entropy of the logits. */

@@ -1,3 +1,4 @@
+/* labels: long */
 /* links: tune codegen lower passes frontend ir runtime base */
 /* timeout: 900 */
 /* The samples give the same bits whatever the number of threads and in every run: all states after five steps, and the

@@ -1,3 +1,4 @@
+/* labels: long */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 900 */
 /* The public API on a device: the fake driver, with kernels that the host runs. */

@@ -1,3 +1,4 @@
+/* labels: long */
 /* links: tune codegen lower passes frontend ir cache runtime base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 600 */

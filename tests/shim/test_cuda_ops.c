@@ -1,3 +1,4 @@
+/* labels: long */
 /* links: codegen runtime ir base */
 /* sources: ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 300 */

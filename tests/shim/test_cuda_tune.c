@@ -1,3 +1,4 @@
+/* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* sources: fake_target.c ../support/cuda_host.c ../support/cuda_run.c */
 /* timeout: 900 */

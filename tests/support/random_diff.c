@@ -261,6 +261,8 @@ int random_diff(const char *name, const random_gir_options *opt, int n)
     int batches = only >= 0 ? 1 : (programs + BATCH - 1) / BATCH;
     if ((GN_UNDER_ASAN || GN_UNDER_TSAN) && !more)
         batches = (batches + 19) / 20; /* what the compiler does under a sanitizer, not all that it makes */
+    else if (!more && !suite_long())
+        batches = (batches + 1) / 2; /* the set as a whole is looked at all the same */
     Suite *suite = suite_create(name);
     if (only < 0 && !cuda && programs >= n) { /* fewer do not hold every pair */
         TCase *all = tcase_create("set");

@@ -3,8 +3,17 @@
 #define GN_TESTS_SUPPORT_SUITE_H
 
 #include <check.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+
+/* GNNC_LONG=1 (`make test-long`): whatever there is to draw is drawn.  Else tests that draw programs, and those that try one
+ * thing in many ways, take a part of it, so that all of them end within minutes. */
+static inline bool suite_long(void)
+{
+    const char *all = getenv("GNNC_LONG");
+    return all && *all && *all != '0';
+}
 
 static inline int suite_run(Suite *suite)
 {

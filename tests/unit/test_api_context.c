@@ -1,4 +1,5 @@
 /* Contexts of the public API: the cache, callbacks, memory; stages, explanations and statistics. */
+/* labels: long */
 /* timeout: 600 */
 #include "support/api_life.h"
 

@@ -1,4 +1,5 @@
 /* Dynamic shapes: graphs padded to buckets of sizes, and that results do not tell. */
+/* labels: long */
 /* timeout: 300 */
 #include "base/sanitized.h"
 #include "unit/api_world.h"

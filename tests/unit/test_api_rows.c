@@ -1,5 +1,6 @@
 /* Training steps of the rows that their loss reads (gnnc_compile_options.rows): the losses and weights of steps of all rows,
  * whatever graph and mask are bound, in whatever order; which programs are compiled for that, and where none is. */
+/* labels: long */
 /* timeout: 600 */
 #include "base/sanitized.h"
 #include "unit/api_memory.h"

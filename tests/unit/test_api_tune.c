@@ -1,5 +1,6 @@
 /* Schedules in the public API: searched for by the first call, on its data; what is wrong is not taken; kept, locked, refused.
  * Nothing here depends on which candidate is faster, but where the default is made slow. */
+/* labels: long */
 /* timeout: 600 */
 #include "api/api.h"
 #include "support/api_life.h"

@@ -1,5 +1,6 @@
 /* Rows that are written over what they are made of: where they are no whole vectors, all of a loop that is written out are
  * loaded before the first is stored, unless something is loaded behind its store. */
+/* labels: long */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "codegen_test.h"

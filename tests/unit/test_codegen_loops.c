@@ -1,4 +1,5 @@
 /* Compiled kernels against the loop IR's evaluator: loops, tiles, memory, reductions. */
+/* labels: long */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "base/sanitized.h"

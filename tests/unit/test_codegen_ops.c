@@ -1,5 +1,6 @@
 /* Every instruction, compiled, against the loop IR's evaluator: in a serial loop, in written-out vector loops of all
  * lengths, and in vector loops whose length is known when they run. */
+/* labels: long */
 /* links: codegen runtime ir base */
 /* timeout: 300 */
 #include "base/draw.h"

@@ -1,5 +1,6 @@
 /* Random programs: what the generator makes, and what holds of every program: text reads back, passes keep results
  * within the evaluator's bounds, rounding every value to its element type stays within them, gradients are slopes. */
+/* labels: long */
 /* links: ir lower passes base */
 /* sources: ../support/random_gir.c ../support/random_gir_ops.c ../support/random_gir_views.c ../support/random_gir_env.c */
 /* timeout: 300 */

@@ -1,5 +1,6 @@
 /* Searching for schedules: what is wrong is not taken, what was tried is not tried again, what is kept is found.  Nothing here
  * depends on which candidate is faster. */
+/* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* timeout: 600 */
 #include "base/sanitized.h"

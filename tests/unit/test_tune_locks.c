@@ -1,4 +1,5 @@
 /* What searches leave: records as text, for which processor they are, and locks, which fit or are refused. */
+/* labels: long */
 /* links: tune codegen lower passes frontend ir runtime cache base */
 /* timeout: 120 */
 #include "tune_test.h"
