@@ -264,6 +264,7 @@ static const char *why_all_exact(const gn_session *s)
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 {
     if (cli->opt.quiet) return;
+    fputs(s->model->warnings, stderr);
     describe_data(s);
     describe_unused(s);
     describe_unread(s);

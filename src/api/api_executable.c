@@ -175,6 +175,9 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o, con
     gn_define *defines = GN_NEW_N(&e->arena, gn_define, o->n_defines + 1);
     for (size_t k = 0; k < o->n_defines; k++) defines[k] = (gn_define){o->defines[k].name, o->defines[k].value};
     GN_TRY(gn_elaborate(&e->arena, e->module->ast, o->model, &shape, (int)o->n_defines, defines, &e->model));
+    const gnnc_context *c = api_context(e);
+    if (!whole && c && c->opt.log && *e->model->warnings)
+        c->opt.log(c->opt.user, GNNC_LOG_WARNING, "model", e->model->warnings);
     gn_jit_options j;
     GN_TRY(read_dynamic(e, o, &j));
     e->opt = (gn_build_options){.index = o->wide ? GN_I64 : GN_I32,

@@ -118,12 +118,12 @@ void gn_diags_init(gn_diags *d, gn_arena *a)
 {
     memset(d, 0, sizeof *d);
     d->arena = a;
-    d->text.arena = a;
+    d->text.arena = d->warnings.arena = a;
     gn_map_init(&d->seen, a);
 }
 
 /* The line and a caret under the span. */
-static void excerpt(gn_diags *d, const gn_source *s, gn_span at)
+static void excerpt(gn_buf *text, const gn_source *s, gn_span at)
 {
     uint32_t l = line_of(s, at.at), from = s->line_at[l];
     uint32_t end = l + 1 < s->n_lines ? s->line_at[l + 1] - 1 : s->n;
@@ -139,31 +139,31 @@ static void excerpt(gn_diags *d, const gn_source *s, gn_span at)
         while (end > from && continues(s->text[end])) end--;
         if (stop > end) stop = end;
     }
-    gn_buf_printf(&d->text, "%5u | %s", (unsigned)(l + 1), dots);
-    add_clean(&d->text, s->text + from, end - from);
-    gn_buf_printf(&d->text, "\n      | %*s^", (int)(characters(s->text + from, pos - from) + strlen(dots)), "");
+    gn_buf_printf(text, "%5u | %s", (unsigned)(l + 1), dots);
+    add_clean(text, s->text + from, end - from);
+    gn_buf_printf(text, "\n      | %*s^", (int)(characters(s->text + from, pos - from) + strlen(dots)), "");
     uint32_t marks = stop > pos ? characters(s->text + pos, stop - pos) : 1;
-    for (uint32_t i = 1; i < marks; i++) gn_buf_add(&d->text, "~");
-    gn_buf_add(&d->text, "\n");
+    for (uint32_t i = 1; i < marks; i++) gn_buf_add(text, "~");
+    gn_buf_add(text, "\n");
 }
 
 /* A message may quote a name of any length and strings of any bytes. */
-static void report(gn_diags *d, const gn_source *s, gn_span at, const char *kind, const char *message)
+static void report(gn_diags *d, gn_buf *text, const gn_source *s, gn_span at, const char *kind, const char *message)
 {
     enum { LONGEST = 1000 };
     uint32_t line, col;
     size_t n = strlen(message), shown = n <= LONGEST ? n : LONGEST;
     gn_source_position(s, at.at, &line, &col);
-    gn_buf_printf(&d->text, "%s:%u:%u: %s: ", s->name, (unsigned)line, (unsigned)col, kind);
-    add_clean(&d->text, message, shown);
-    gn_buf_add(&d->text, shown < n ? "...\n" : "\n");
-    if (d->listener) {
+    gn_buf_printf(text, "%s:%u:%u: %s: ", s->name, (unsigned)line, (unsigned)col, kind);
+    add_clean(text, message, shown);
+    gn_buf_add(text, shown < n ? "...\n" : "\n");
+    if (d->listener && text == &d->text) {
         gn_buf clean = {.arena = d->arena};
         gn_buf_add(&clean, "");
         add_clean(&clean, message, shown);
         d->listener->hear(d->listener->ctx, strcmp(kind, "note") == 0, s->name, line, col, clean.p);
     }
-    excerpt(d, s, at);
+    excerpt(text, s, at);
 }
 
 static const char *vtext(gn_arena *a, const char *fmt, va_list ap)
@@ -198,7 +198,7 @@ void gn_diag_verror(gn_diags *d, const gn_source *s, gn_span at, const char *fmt
         gn_buf_printf(&d->text, "more than %d errors: the first %d are shown\n", GN_MAX_ERRORS, GN_MAX_ERRORS);
         return;
     }
-    report(d, s, at, "error", message);
+    report(d, &d->text, s, at, "error", message);
     d->last_shown = true;
 }
 
@@ -207,8 +207,20 @@ void gn_diag_note(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, 
     if (!d->last_shown) return;
     va_list ap;
     va_start(ap, fmt);
-    report(d, s, at, "note", vtext(d->arena, fmt, ap));
+    report(d, &d->text, s, at, "note", vtext(d->arena, fmt, ap));
     va_end(ap);
+}
+
+void gn_diag_warning(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *message = vtext(d->arena, fmt, ap);
+    va_end(ap);
+    const char *key = gn_arena_printf(d->arena, "%s:%u:%s", s->name, (unsigned)at.at, message);
+    if (gn_map_find(&d->seen, key)) return;
+    gn_map_put(&d->seen, key, 1);
+    report(d, &d->warnings, s, at, "warning", message);
 }
 
 gn_status *gn_diags_status(const gn_diags *d)

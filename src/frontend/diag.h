@@ -37,7 +37,8 @@ typedef struct gn_diags {
     gn_arena *arena;
     const gn_listener *listener; /* NULL: nobody listens */
     gn_buf text;
-    gn_map seen; /* errors already reported: a loop's body fails the same way every time round */
+    gn_buf warnings; /* likewise text, of what is no error */
+    gn_map seen;     /* errors already reported: a loop's body fails the same way every time round */
     int errors;
     bool last_shown;
 } gn_diags;
@@ -46,7 +47,9 @@ void gn_diags_init(gn_diags *d, gn_arena *a);
 void gn_diag_error(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, ...) GN_PRINTF(4, 5);
 void gn_diag_verror(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, va_list ap);
 void gn_diag_note(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, ...)
-    GN_PRINTF(4, 5);                           /* to the last error */
+    GN_PRINTF(4, 5); /* to the last error */
+/* Of what may well be meant; nobody but who reads d->warnings hears of it. */
+void gn_diag_warning(gn_diags *d, const gn_source *s, gn_span at, const char *fmt, ...) GN_PRINTF(4, 5);
 gn_status *gn_diags_status(const gn_diags *d); /* GN_ERR_MODEL with all of them; NULL without errors */
 
 /* Text for a message: printable, at most ~40 characters. */

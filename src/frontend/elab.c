@@ -51,6 +51,7 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     gn_map_init(&E->stdlib_decls, a);
     gn_map_init(&E->param_index, a);
     gn_map_init(&E->file_names, a);
+    gn_map_init(&E->read, a);
     GN_PUSH(a, E->sources, ast->src);
     for (uint32_t i = 0; i < ast->decls.n; i++) {
         const ast_decl *decl = ast->decls.p[i];
@@ -345,13 +346,17 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
     GN_TRY(unknown_defines(E, p));
     GN_TRY(gn_diags_status(E->diags));
     m->eval = make_eval(E, p);
+    el_warn_layers(E);
     GN_TRY(default_train(E, p));
     if (p->train.decl &&
         (E->shape->n_classes > 0 || declares_input(p->train.decl) || learns_without_labels(E, p->train.decl))) {
         m->loss = make_loss(E, p);
         el_train_spec(E, &p->train, &m->train);
+        if (m->loss) el_warn_loss(E, p->train.decl, m->loss);
         if (m->train.monitor_loss) m->validate = make_validate(E, p);
+        el_warn_hyper(E, p->train.decl);
     }
+    if (!p->train.decl || m->loss) el_warn_hyper(E, p->model); /* a train block may read them as well */
     GN_TRY(gn_diags_status(E->diags));
     GN_TRY(check(m->eval));
     GN_TRY(check(m->loss));
@@ -391,6 +396,7 @@ gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const
     gn_model *m = GN_NEW(a, gn_model);
     GN_TRY(elaborate(&E, &p, m));
     m->name = p.model->name.text;
+    m->warnings = d.warnings.n ? d.warnings.p : "";
     list_inputs(&E, &p, m);
     m->n_params = (int)E.params.n;
     m->params = E.params.p;

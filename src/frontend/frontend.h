@@ -90,6 +90,7 @@ typedef struct gn_model {
     const char *const *defaults_used; /* hyperparameters and their values, "hidden = 16", for the report */
     int n_defaults;
     const char *hyperparameters; /* all of them, "hidden = 16, p = 0.5" */
+    const char *warnings;        /* of what is legal and probably not meant, as errors are shown; "" for none */
     const char *optimizer;       /* what a step does with gradients, "adam(lr = 0.01, ...), weight_decay = ..." */
 } gn_model;
 
