@@ -1,5 +1,6 @@
 #include "cli/stats.h"
 #include "cli/interrupt.h"
+#include "cli/report.h"
 #include "cli/session_options.h"
 
 #include "base/outfile.h"
@@ -264,7 +265,7 @@ static const char *why_all_exact(const gn_session *s)
 void gn_cli_describe(const gn_cli *cli, const gn_session *s)
 {
     if (cli->opt.quiet) return;
-    fputs(s->model->warnings, stderr);
+    gn_cli_diagnostics(s->model->warnings, stderr);
     describe_data(s);
     describe_unused(s);
     describe_unread(s);
