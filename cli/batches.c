@@ -1,5 +1,6 @@
 /* gnnc run --batches: one model on random parts of a graph, each of other sizes. */
 #include "cli/device_option.h"
+#include "base/data_name.h"
 #include "cli/session_options.h"
 
 #include "base/philox.h"
@@ -55,8 +56,8 @@ static gn_status *add_inputs(batches *z)
 {
     const gn_dataset *d = z->s->data;
     int64_t widest = 1;
-    if (d->edge_weight) GN_TRY(add_input(z, "g.weight", d->n_edges, 1, d->edge_weight, false, true));
-    if (d->edge_attr) GN_TRY(add_input(z, "g.attr", d->n_edges, d->edge_dim, d->edge_attr, false, true));
+    if (d->edge_weight) GN_TRY(add_input(z, GN_NAME_WEIGHT, d->n_edges, 1, d->edge_weight, false, true));
+    if (d->edge_attr) GN_TRY(add_input(z, GN_NAME_ATTR, d->n_edges, d->edge_dim, d->edge_attr, false, true));
     for (int k = 0; k < d->n_more; k++) {
         const gn_data_array *a = &d->more[k];
         int64_t dim = 1;
@@ -142,7 +143,7 @@ static gn_status *bind(batches *z, gn_graph *g, gn_unit *u)
     gn_binding *b = calloc((size_t)(1 + (int)z->inputs.n + z->state.n + gn_unit_kept(u) + 1), sizeof *b);
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     int n = 0;
-    b[n++] = (gn_binding){"x", GN_F32, z->n, z->s->data->n_features, z->x};
+    b[n++] = (gn_binding){GN_NAME_X, GN_F32, z->n, z->s->data->n_features, z->x};
     for (uint32_t k = 0; k < z->inputs.n; k++) {
         input *in = &z->inputs.p[k];
         b[n] = in->all;
@@ -154,7 +155,7 @@ static gn_status *bind(batches *z, gn_graph *g, gn_unit *u)
         n++;
     }
     gn_state_bindings(&z->state, b + n);
-    gn_status *s = gn_unit_bind(u, 1, &(gn_graph_binding){"g", g}, n + z->state.n, b, z->pool, NULL);
+    gn_status *s = gn_unit_bind(u, 1, &(gn_graph_binding){GN_NAME_G, g}, n + z->state.n, b, z->pool, NULL);
     free(b);
     return s;
 }

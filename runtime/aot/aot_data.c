@@ -1,12 +1,13 @@
 /* Data of inputs: noted when it is bound, looked at when something is computed. */
 #include "runtime/aot/impl.h"
+#include "base/data_name.h"
 
 #include "runtime/labels.h"
 #include "runtime/memory.h"
 
 #include <string.h>
 
-static const char sparse_input[] = "x"; /* the one that may be given by its non-zeros */
+static const char sparse_input[] = GN_NAME_X; /* the one that may be given by its non-zeros */
 
 static int number(const gn_aot_model *m, const gn_aot_tensor *t) { return (int)(t - m->image->inputs); }
 
@@ -98,7 +99,7 @@ static gn_status *bind(gn_aot_model *m, const char *name, int64_t rows, const vo
     void *own = NULL;
     GN_TRY(check(m, name, rows, data, &t));
     if (!data) data = nothing; /* of no elements */
-    if (m->image->n_classes && t->elem == GN_I32 && !strcmp(name, "y"))
+    if (m->image->n_classes && t->elem == GN_I32 && !strcmp(name, GN_NAME_Y))
         GN_TRY(gn_labels_check(name, rows, data, m->image->n_classes));
     if (m->image->sparse_x && !strcmp(name, sparse_input)) {
         gn_graph *g;
@@ -128,7 +129,7 @@ static gn_status *bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, co
     if (!m->image->sparse_x || !x)
         GN_FAIL(GN_ERR_USAGE, "x is given by its non-zeros, but the model was compiled for all of it");
     gn_status *s = gn_graph_from_csr(m->image->index, rows, x->row_elems, row, column, value, &g);
-    return s ? gn_status_annotate(s, "x") : note_pattern(m, g);
+    return s ? gn_status_annotate(s, GN_NAME_X) : note_pattern(m, g);
 }
 
 int gn_aot_bind_csr(gn_aot_model *m, int64_t rows, const int64_t *row, const int32_t *column, const float *value)
@@ -152,7 +153,7 @@ static gn_status *make_dense(gn_aot_model *m, const gn_aot_tensor *t)
     int64_t elems, cols = t->row_elems;
     if (__builtin_mul_overflow(g->n_dst, cols, &elems))
         GN_FAIL(GN_ERR_NOMEM, "out of memory: x of %lld x %lld", (long long)g->n_dst, (long long)cols);
-    GN_TRY(gn_block_new(elems, sizeof(float), "x", &d->own));
+    GN_TRY(gn_block_new(elems, sizeof(float), GN_NAME_X, &d->own));
     gn_graph_to_dense(g, d->own);
     d->data = d->own;
     d->rows = g->n_dst;

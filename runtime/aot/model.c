@@ -1,6 +1,7 @@
 /* A model's life, its graph, and what it computes.  Instances are made when something is computed, and made anew when a size
  * or a graph has changed since. */
 #include "runtime/aot/impl.h"
+#include "base/data_name.h"
 
 #include "base/map.h"
 #include "runtime/load/cpu.h"
@@ -202,7 +203,7 @@ static gn_status *make_instances(gn_aot_model *m, int which)
         if (data) b[n++] = (gn_binding){t->name, t->elem, d->rows, t->row_elems, (void *)(uintptr_t)data};
     }
     gn_state_bindings(state, b + n);
-    gn_graph_binding graphs[2] = {{"g", m->graph}, {"x", m->pattern}};
+    gn_graph_binding graphs[2] = {{GN_NAME_G, m->graph}, {GN_NAME_X, m->pattern}};
     gn_status *s = gn_pair_new(u->code, u->ahead, m->pattern ? 2 : 1, graphs, n + state->n, b, m->pool,
                                m->unit[!which].pair.instance, &u->pair);
     gn_block_free(b);

@@ -1,5 +1,6 @@
 /* A build as one relocatable object: kernels, the model's description, and the runtime. */
 #include "aot/aot.h"
+#include "base/data_name.h"
 
 #include "aot/layout.h"
 #include "base/outfile.h"
@@ -35,7 +36,7 @@ typedef GN_VEC(gn_aot_tensor) tensors;
 /* Weights of edges are in every program for data that has some.  Code that reads none is not to ask for them. */
 static bool unread(const gn_build *b, const char *name)
 {
-    return !strcmp(name, "g.weight") && !gn_unit_reads(&b->eval, GN_SLOT_INPUT, name) &&
+    return !strcmp(name, GN_NAME_WEIGHT) && !gn_unit_reads(&b->eval, GN_SLOT_INPUT, name) &&
            !gn_unit_reads(&b->step, GN_SLOT_INPUT, name);
 }
 

@@ -1,5 +1,6 @@
 /* Data bound to a run by name: checked, borrowed or copied, and noted. */
 #include "api/api.h"
+#include "base/data_name.h"
 
 #include "base/map.h"
 #include "runtime/labels.h"
@@ -64,9 +65,9 @@ gn_status *api_no_such(const gn_model *m, const char *what, const char *name, in
 static const char *way_to(const gnnc_run *r, const char *name)
 {
     const gn_data_shape *s = &r->whole->shape;
-    if (!strcmp(name, "g")) return ": gnnc_run_bind_graph binds graphs";
-    if (!strcmp(name, "g.weight") && !s->has_edge_weight) return ": compile with `edge_weights`";
-    if (!strcmp(name, "g.attr") && !s->edge_dim) return ": compile with `edge_features`";
+    if (!strcmp(name, GN_NAME_G)) return ": gnnc_run_bind_graph binds graphs";
+    if (!strcmp(name, GN_NAME_WEIGHT) && !s->has_edge_weight) return ": compile with `edge_weights`";
+    if (!strcmp(name, GN_NAME_ATTR) && !s->edge_dim) return ": compile with `edge_features`";
     return NULL;
 }
 
@@ -201,7 +202,7 @@ static gn_status *bind_pattern(gnnc_run *r, gn_graph *g)
         gn_graph_free(g);
         return s;
     }
-    api_data *dense = api_find_data(r, "x");
+    api_data *dense = api_find_data(r, GN_NAME_X);
     api_unbind(r);
     gn_graph_free(r->pattern);
     r->pattern = g;
@@ -216,7 +217,7 @@ static gn_status *bind_sparse(gnnc_run *r, const DLTensor *t)
 {
     gn_graph *g;
     void *copy = NULL;
-    if (!api_row_major(t)) GN_TRY(own_copy("x", t, GN_F32, t->shape[0] * t->shape[1], &copy));
+    if (!api_row_major(t)) GN_TRY(own_copy(GN_NAME_X, t, GN_F32, t->shape[0] * t->shape[1], &copy));
     gn_status *s = gn_graph_from_dense(r->exe->opt.index, t->shape[0], t->shape[1], copy ? copy : api_first(t), &g);
     gn_release(copy);
     return s ? s : bind_pattern(r, g);
@@ -260,7 +261,7 @@ static gn_status *let_go(gnnc_run *r, const char *name, const char *data)
     if (k == m->n_inputs || !m->inputs[k].has_default)
         GN_FAIL(GN_ERR_USAGE, "gnnc_run_bind: `data` is NULL, and input '%s' has no default", name);
     api_data now = {0};
-    if (r->pattern && !strcmp(data, "x")) {
+    if (r->pattern && !strcmp(data, GN_NAME_X)) {
         gn_graph_free(r->pattern);
         r->pattern = NULL;
     }
@@ -280,7 +281,7 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
     gn_elem want = (gn_elem)type->elem;
     GN_TRY(check_shape(own_name, t, type));
     GN_TRY(check_elem(own_name, t, want, &have));
-    if (r->exe->opt.sparse && !strcmp(name, "x")) return bind_sparse(r, t);
+    if (r->exe->opt.sparse && !strcmp(name, GN_NAME_X)) return bind_sparse(r, t);
     api_data now = {.elem = want,
                     .rows = type->space ? t->shape[0] : 1,
                     .row_elems = gir_row_elems(type),
@@ -292,8 +293,9 @@ static gn_status *bind(gnnc_run *r, const char *own_name, const DLTensor *t)
     if (!borrow) GN_TRY(own_copy(own_name, t, want, now.rows * now.row_elems, &now.own));
     if (!borrow && want == GN_BOOL) to_bools(now.own, now.rows * now.row_elems);
     now.data = borrow ? (void *)(uintptr_t)api_first(t) : now.own;
-    gn_status *s =
-        strcmp(name, "y") || want != GN_I32 ? NULL : gn_labels_check(name, now.rows, now.data, r->exe->shape.n_classes);
+    gn_status *s = strcmp(name, GN_NAME_Y) || want != GN_I32
+                       ? NULL
+                       : gn_labels_check(name, now.rows, now.data, r->exe->shape.n_classes);
     if (s) {
         gn_release(now.own);
         return s;
@@ -312,13 +314,13 @@ gnnc_status *gnnc_run_bind(gnnc_run *r, const char *name, const DLTensor *data)
 static gn_status *bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column, const float *value)
 {
     const gir_program *p = NULL;
-    const gir_node *x = api_find_input(r, "x", &p);
+    const gir_node *x = api_find_input(r, GN_NAME_X, &p);
     if (!r->exe->opt.sparse)
         GN_FAIL(GN_ERR_USAGE, "x is given as CSR, but the executable was not compiled for sparse x");
-    if (!x) return no_input(r, "x");
+    if (!x) return no_input(r, GN_NAME_X);
     gn_graph *g;
     gn_status *s = gn_graph_from_csr(r->exe->opt.index, n_nodes, x->type.dim[0], row, column, value, &g);
-    return s ? gn_status_annotate(s, "x") : bind_pattern(r, g);
+    return s ? gn_status_annotate(s, GN_NAME_X) : bind_pattern(r, g);
 }
 
 gnnc_status *gnnc_run_bind_csr(gnnc_run *r, int64_t n_nodes, const int64_t *row, const int32_t *column,

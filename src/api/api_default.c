@@ -5,6 +5,7 @@
  * when a run first asks for it and kept with the one that the run was made for.  It takes that
  * one's states: they hold its weights and maybe more. */
 #include "api/api.h"
+#include "base/data_name.h"
 
 #include <string.h>
 
@@ -61,7 +62,7 @@ static uint64_t not_bound(gnnc_run *r)
         const gn_model_input *in = &m->inputs[k];
         if (!in->has_default || !is_asked_for(r, in->data)) continue;
         const api_data *d = api_find_data(r, in->data);
-        bool bound = (d && d->data) || (r->pattern && !strcmp(in->data, "x"));
+        bool bound = (d && d->data) || (r->pattern && !strcmp(in->data, GN_NAME_X));
         if (!bound) out |= UINT64_C(1) << k;
     }
     return out;

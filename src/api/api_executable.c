@@ -1,5 +1,6 @@
 /* Executables: a model compiled for sizes that stand in it, and for those of graphs as they come. */
 #include "api/api.h"
+#include "base/data_name.h"
 
 #include "base/map.h"
 
@@ -197,7 +198,8 @@ static gn_status *compile(gnnc_executable *e, const gnnc_compile_options *o, con
     GN_TRY(gn_storage_by_name(o->gather_storage, &e->opt.gathers));
     if (o->expect_nodes) {
         low_hint *hint = GN_NEW(&e->arena, low_hint);
-        *hint = (low_hint){.name = "g", .n_src = o->expect_nodes, .n_dst = o->expect_nodes, .n_edge = o->expect_edges};
+        *hint = (low_hint){
+            .name = GN_NAME_G, .n_src = o->expect_nodes, .n_dst = o->expect_nodes, .n_edge = o->expect_edges};
         e->opt.n_hints = 1;
         e->opt.hints = hint;
     }

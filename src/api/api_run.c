@@ -3,6 +3,7 @@
  * Binding by name only notes what is there; instances are made when something is computed, and made anew when a size or
  * a graph has changed since.  Data of the same size at another address is only pointed to. */
 #include "api/api.h"
+#include "base/data_name.h"
 
 #include "runtime/memory.h"
 
@@ -123,7 +124,7 @@ static gn_status *make_dense(gnnc_run *r)
     if (!now.own) GN_FAIL(GN_ERR_NOMEM, "out of memory: dense x of %lld x %lld", (long long)g->n_dst, (long long)cols);
     gn_graph_to_dense(g, now.own);
     now.data = now.own;
-    return api_note_data(r, "x", &now);
+    return api_note_data(r, GN_NAME_X, &now);
 }
 
 static gn_status *check_input(gnnc_run *r, const char *name)
@@ -145,7 +146,8 @@ static gn_status *check_bound(gnnc_run *r, const gn_unit *u)
         for (int k = 0; a && k < a->n_graphs; k++)
             if (a->graphs[k].mask_of) GN_TRY(check_input(r, a->graphs[k].mask_of));
     }
-    if (gn_unit_reads_pattern(u) && !r->pattern) GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", api_own_name(r, "x"));
+    if (gn_unit_reads_pattern(u) && !r->pattern)
+        GN_FAIL(GN_ERR_USAGE, "input '%s' is not bound", api_own_name(r, GN_NAME_X));
     return NULL;
 }
 
@@ -221,10 +223,10 @@ gn_status *api_bind_unit(const gnnc_run *r, gn_unit *u, const gn_state *state, c
     if (!b) GN_FAIL(GN_ERR_NOMEM, "out of memory: bindings");
     gn_graph *pattern = r->padded_pattern ? r->padded_pattern : r->pattern;
     int n = list_data(r, b);
-    if (dense) b[n++] = (gn_binding){"x", GN_F32, pattern->n_dst, pattern->n_src, (void *)(uintptr_t)dense};
+    if (dense) b[n++] = (gn_binding){GN_NAME_X, GN_F32, pattern->n_dst, pattern->n_src, (void *)(uintptr_t)dense};
     gn_state_bindings(state, b + n);
     n += state->n;
-    gn_graph_binding g[2] = {{"g", r->padded ? r->padded : r->graph->graph}, {"x", pattern}};
+    gn_graph_binding g[2] = {{GN_NAME_G, r->padded ? r->padded : r->graph->graph}, {GN_NAME_X, pattern}};
     API_DEVICE(api_context(r->exe));
     gn_status *s = gn_unit_bind(u, r->pattern ? 2 : 1, g, n, b, pool, like);
     gn_release(b);
@@ -236,8 +238,8 @@ static gn_status *make_ready(gnnc_run *r, int which)
 {
     gn_unit *u = &r->unit[which];
     GN_TRY(choose_unit(r, which));
-    api_data *x = api_find_data(r, "x");
-    if (gn_unit_reads(u, GN_SLOT_INPUT, "x") && r->pattern && !(x && x->data)) {
+    api_data *x = api_find_data(r, GN_NAME_X);
+    if (gn_unit_reads(u, GN_SLOT_INPUT, GN_NAME_X) && r->pattern && !(x && x->data)) {
         GN_TRY(make_dense(r));
         GN_TRY(choose_unit(r, which)); /* new data drops what was added for the old */
     }

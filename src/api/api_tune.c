@@ -3,6 +3,7 @@
  * A program is one for all runs of an executable, and so is what is chosen for it: by its first inference and its first
  * training step, once.  A search has states of its own and the caller's threads. */
 #include "api/api.h"
+#include "base/data_name.h"
 
 #include "runtime/memory.h"
 
@@ -62,8 +63,8 @@ static gn_status *sign(search *z, const char **out)
                        .classes = e->shape.n_classes,
                        .on_edges = e->shape.edge_dim,
                        .weighted = e->shape.has_edge_weight,
-                       .train = marked(r, "train_mask"),
-                       .val = marked(r, "val_mask"),
+                       .train = marked(r, GN_NAME_TRAIN_MASK),
+                       .val = marked(r, GN_NAME_VAL_MASK),
                        .fixed = e->opt.fixed,
                        .threads = gn_pool_threads(r->pool),
                        .target = e->opt.target,
@@ -81,7 +82,7 @@ static gn_status *make_dense(search *z)
 {
     const gnnc_run *r = z->r;
     const gn_graph *g = r->padded_pattern ? r->padded_pattern : r->pattern;
-    const api_data *x = api_find_data(z->r, "x");
+    const api_data *x = api_find_data(z->r, GN_NAME_X);
     if (z->dense || !g || (x && x->data)) return NULL;
     int64_t elems;
     if (__builtin_mul_overflow(g->n_dst, g->n_src, &elems)) elems = INT64_MAX;
@@ -93,7 +94,7 @@ static gn_status *make_dense(search *z)
 static gn_status *bind(void *ctx, gn_unit *u, gn_pool *pool, const gn_instance *like)
 {
     search *z = ctx;
-    if (gn_unit_reads(u, GN_SLOT_INPUT, "x")) GN_TRY(make_dense(z));
+    if (gn_unit_reads(u, GN_SLOT_INPUT, GN_NAME_X)) GN_TRY(make_dense(z));
     return api_bind_unit(z->r, u, &z->state, z->dense, pool, like);
 }
 
@@ -115,7 +116,7 @@ static gn_status *open_site(search *z)
     GN_TRY(gn_model_reset(s->model, &z->state, s->seed));
     GN_TRY(bind(z, reference(z), s->pool, NULL));
     const gn_graph *x = z->r->pattern;
-    const api_data *dense = api_find_data(z->r, "x");
+    const api_data *dense = api_find_data(z->r, GN_NAME_X);
     if (x && !z->dense && !(dense && dense->data)) s->missing_bytes = 4.0 * (double)x->n_dst * (double)x->n_src;
     return NULL;
 }

@@ -1,4 +1,5 @@
 #include "build/build.h"
+#include "base/data_name.h"
 
 #include "base/sanitized.h"
 #include "target/quick.h"
@@ -35,24 +36,14 @@ static void take_pick(gn_compile_options *o, const gn_pick *p)
 /* `fixed`: data are the same in every run, as they are while a model trains. */
 static gn_compile_options options_of(builder *z, gn_unit_id unit, bool fixed)
 {
-    static const char *const sparse[] = {"x"};
-    static const char *const data[] = {"x",
-                                       "y",
-                                       "train_mask",
-                                       "val_mask",
-                                       "test_mask",
-                                       "train_mask.times",
-                                       "val_mask.times",
-                                       "test_mask.times",
-                                       "g.weight",
-                                       "g.attr"};
+    static const char *const sparse[] = {GN_NAME_X};
     gn_compile_options o = {
         .index = z->opt.index, .n_hints = z->opt.n_hints, .hints = z->opt.hints, .hints_hold = z->opt.one_data};
     o.pass.without = z->opt.without;
     take_pick(&o, z->opt.pick[unit]);
     gn_switches off = o.pass.without.decisions;
-    o.pass.fixed = data;
-    o.pass.n_fixed = fixed && gn_is_on(off, GN_DO_HOIST) ? sizeof data / sizeof *data : 0;
+    o.pass.fixed = gn_data_name;
+    o.pass.n_fixed = fixed && gn_is_on(off, GN_DO_HOIST) ? GN_DATA_COUNT : 0;
     o.pass.sparse = sparse;
     o.pass.nodes = z->opt.n_hints ? z->opt.hints[0].n_dst : 0;
     bool eager = gn_modes[z->opt.mode].eager, sparse_on = !eager && gn_is_on(off, GN_DO_SPARSE);

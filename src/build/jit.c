@@ -1,4 +1,5 @@
 #include "build/jit.h"
+#include "base/data_name.h"
 
 #include "base/alloc.h"
 #include "base/mutex.h"
@@ -294,7 +295,7 @@ static gn_status *compile_first(gn_jit *j, const gn_sizes *s, gn_variant **out)
     gn_variant like = {.why = "", .rows = j->opt.build.train_rows};
     if (s) {
         int64_t nodes = s->n[GN_DIM_NODES];
-        j->hint = (low_hint){.name = "g", .n_src = nodes, .n_dst = nodes, .n_edge = s->n[GN_DIM_EDGES]};
+        j->hint = (low_hint){.name = GN_NAME_G, .n_src = nodes, .n_dst = nodes, .n_edge = s->n[GN_DIM_EDGES]};
         like.guards = guards_for(j->opt.dynamic, &j->opt.ranges, s, j->moves);
     } else {
         like.guards = j->opt.ranges;

@@ -1,5 +1,6 @@
 /* specialise: sizes that are known are written into a program's spaces, where lowering finds them. */
 #include "build/jit.h"
+#include "base/data_name.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ void gn_specialise(gir_program *p, const gn_guards *g)
 {
     for (gir_id v = 1; p && v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
-        if (n->op == GIR_GRAPH && !strcmp(n->attr.name, "g")) {
+        if (n->op == GIR_GRAPH && !strcmp(n->attr.name, GN_NAME_G)) {
             set(p, n->type.src, known(g, GN_DIM_NODES));
             set(p, n->type.dst, known(g, GN_DIM_NODES));
             set(p, n->type.edge, known(g, GN_DIM_EDGES));

@@ -1,4 +1,5 @@
 #include "compile/expect.h"
+#include "base/data_name.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ static sizes graph_sizes(const gn_artifact *a, int n, const low_hint *hints, int
     if (s->name) return hinted(n, hints, s->name);
     if (s->pattern_of) return hinted(n, hints, s->pattern_of);
     if (s->mask_of) { /* rows of a mask */
-        sizes all = hinted(n, hints, "g");
+        sizes all = hinted(n, hints, GN_NAME_G);
         return (sizes){all.dst, all.dst, all.dst};
     }
     sizes p = graph_sizes(a, n, hints, s->parent);
@@ -40,7 +41,7 @@ bool gn_expected_symbols(const gn_artifact *a, int n_hints, const low_hint *hint
 {
     for (int k = 0; k < a->n_syms; k++) {
         const gn_sym *s = &a->syms[k];
-        sizes g = s->graph >= 0 ? graph_sizes(a, n_hints, hints, s->graph) : hinted(n_hints, hints, "g");
+        sizes g = s->graph >= 0 ? graph_sizes(a, n_hints, hints, s->graph) : hinted(n_hints, hints, GN_NAME_G);
         switch (s->kind) {
         case GN_SYM_N_SRC: value[k] = g.src; break;
         case GN_SYM_N_DST:

@@ -1,5 +1,6 @@
 /* gn_elaborate: chooses the model, makes its programs, and what the driver needs besides. */
 #include "frontend/elab.h"
+#include "base/data_name.h"
 #include "frontend/parse.h"
 #include "frontend/stdlib.h"
 
@@ -287,7 +288,7 @@ static gn_status *default_train(elab *E, plan *p)
         const ast_formal *f = &p->model->inputs.p[k];
         const char *name = f->name.text, *of = el_data_name(f, only_one(E, p, f));
         if (el_left_out(E, f, of)) continue;
-        if (!of && (!strcmp(name, "y") || !strcmp(name, "train_mask")))
+        if (!of && (!strcmp(name, GN_NAME_Y) || !strcmp(name, GN_NAME_TRAIN_MASK)))
             return NULL; /* no labels, as the model has it */
         if (!of)
             gn_buf_printf(&b, "  input %s: %.*s\n", name, (int)f->type.span.len, p->model->src->text + f->type.span.at);
@@ -320,7 +321,7 @@ static bool declares_input(const ast_decl *train)
 static bool names_labels(const elab *E, const ast_expr *e)
 {
     if (!e) return false;
-    if (e->kind == EXPR_NAME && !strcmp(e->name, "y")) return true;
+    if (e->kind == EXPR_NAME && !strcmp(e->name, GN_NAME_Y)) return true;
     size_t n = e->kind == EXPR_NAME ? strlen(e->name) : 0;
     if (n > 5 && !strcmp(e->name + n - 5, "_mask") && !E->shape->has_masks) return true;
     for (uint32_t k = 0; k < e->args.n; k++)
@@ -374,9 +375,9 @@ static void list_inputs(elab *E, const plan *p, gn_model *m)
         const char *of = el_data_name(f, only_one(E, p, f));
         if (f->type.is_graph) continue;
         list[m->n_inputs++] = (gn_model_input){.name = f->name.text,
-                                               .data = !of                  ? f->name.text
-                                                       : strcmp(of, "attr") ? of
-                                                                            : "g.attr",
+                                               .data = !of                        ? f->name.text
+                                                       : strcmp(of, GN_WORD_ATTR) ? of
+                                                                                  : GN_NAME_ATTR,
                                                .has_default = f->value != NULL};
     }
 }

@@ -1,4 +1,5 @@
 #include "frontend/elab.h"
+#include "base/data_name.h"
 #include "frontend/elsewhere.h"
 
 #include <math.h>
@@ -33,9 +34,10 @@ const char *el_suggest_name(elab *E, const char *name)
     for (uint32_t i = 0; i < E->frame->names.n; i++)
         if (E->frame->values.p[E->frame->names.values[i]].kind != VAL_UNSET)
             GN_PUSH(E->arena, all, E->frame->names.keys[i]);
-    static const char *const data[] = {"g", "x", "y", "attr", "train_mask", "val_mask", "test_mask"};
     bool train = E->frame->decl && E->frame->decl->kind == DECL_TRAIN;
-    for (size_t i = 0; train && i < sizeof data / sizeof *data; i++) GN_PUSH(E->arena, all, data[i]);
+    if (train) GN_PUSH(E->arena, all, GN_NAME_G);
+    for (int i = 0; train && i < GN_DATA_COUNT; i++)
+        if (gn_data_word[i]) GN_PUSH(E->arena, all, gn_data_word[i]);
     const gn_map *decls = el_visible(E);
     for (uint32_t i = 0; i < decls->n; i++) GN_PUSH(E->arena, all, decls->keys[i]);
     const char *names[256];
@@ -179,7 +181,7 @@ static value compare_ends(elab *E, const ast_expr *e, value a, value b)
     return el_binary(E, e->mark, e->op == BIN_EQ ? GIR_EQ : GIR_NE, ast_binary_text[e->op], a, b);
 }
 
-static bool is_attr(const ast_expr *e) { return e->kind == EXPR_FIELD && strcmp(e->name, "attr") == 0; }
+static bool is_attr(const ast_expr *e) { return e->kind == EXPR_FIELD && strcmp(e->name, GN_WORD_ATTR) == 0; }
 
 static value eval_binary(elab *E, const ast_expr *e)
 {

@@ -1,5 +1,6 @@
 /* What the data gives to a program: the graph, features, labels, masks, and the dims F, C and D. */
 #include "frontend/elab.h"
+#include "base/data_name.h"
 #include "frontend/elsewhere.h"
 
 #include <string.h>
@@ -20,11 +21,11 @@ void el_begin_program(elab *E, const char *name, el_mode mode)
     E->buffers.n = E->buffers.cap = 0;
     E->buffers.p = NULL;
     el_graph *g = GN_NEW(E->arena, el_graph);
-    g->id = gir_graph(p, "g", E->node, E->node);
-    g->name = "g";
+    g->id = gir_graph(p, GN_NAME_G, E->node, E->node);
+    g->name = GN_NAME_G;
     if (E->shape->has_edge_weight) {
         gir_type t = gir_tensor(GN_F32, gir_type_of(p, g->id)->edge, 0, NULL);
-        g->weight = el_leaf(E, GIR_INPUT, "g.weight", &t);
+        g->weight = el_leaf(E, GIR_INPUT, GN_NAME_WEIGHT, &t);
     }
     E->graph = g;
 }
@@ -66,9 +67,9 @@ gir_id el_times_of_mask(elab *E, const char *mask)
     const struct {
         const char *mask, *times;
         bool repeats;
-    } of[] = {{"train_mask", "train_mask.times", s->train_repeats},
-              {"val_mask", "val_mask.times", s->val_repeats},
-              {"test_mask", "test_mask.times", s->test_repeats}};
+    } of[] = {{GN_NAME_TRAIN_MASK, GN_NAME_TRAIN_TIMES, s->train_repeats},
+              {GN_NAME_VAL_MASK, GN_NAME_VAL_TIMES, s->val_repeats},
+              {GN_NAME_TEST_MASK, GN_NAME_TEST_TIMES, s->test_repeats}};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++)
         if (!strcmp(of[k].mask, mask)) return of[k].repeats ? leaf(E, of[k].times, GN_F32, E->node, 0, NULL).id : 0;
     return 0;
@@ -77,31 +78,32 @@ gir_id el_times_of_mask(elab *E, const char *mask)
 value el_input(elab *E, const char *name, gn_span at)
 {
     const gn_data_shape *s = E->shape;
-    bool mask = strcmp(name, "train_mask") == 0 || strcmp(name, "val_mask") == 0 || strcmp(name, "test_mask") == 0;
+    bool mask = strcmp(name, GN_NAME_TRAIN_MASK) == 0 || strcmp(name, GN_NAME_VAL_MASK) == 0 ||
+                strcmp(name, GN_NAME_TEST_MASK) == 0;
     el_locate(E, at);
-    if (strcmp(name, "g") == 0) return (value){.kind = VAL_GRAPH, .graph = E->graph};
-    if (strcmp(name, "x") == 0) {
+    if (strcmp(name, GN_NAME_G) == 0) return (value){.kind = VAL_GRAPH, .graph = E->graph};
+    if (strcmp(name, GN_NAME_X) == 0) {
         value f = el_data_dim(E, "F", at);
-        return f.kind == VAL_INT ? leaf(E, "x", GN_F32, E->node, 1, &f.u.i) : POISON;
+        return f.kind == VAL_INT ? leaf(E, GN_NAME_X, GN_F32, E->node, 1, &f.u.i) : POISON;
     }
-    if (strcmp(name, "attr") == 0) {
+    if (strcmp(name, GN_WORD_ATTR) == 0) {
         if (s->edge_dim <= 0) return NONE;
-        return leaf(E, "g.attr", GN_F32, gir_type_of(E->prog, E->graph->id)->edge, 1, &s->edge_dim);
+        return leaf(E, GN_NAME_ATTR, GN_F32, gir_type_of(E->prog, E->graph->id)->edge, 1, &s->edge_dim);
     }
-    if (strcmp(name, "y") != 0 && !mask) return (value){0};
+    if (strcmp(name, GN_NAME_Y) != 0 && !mask) return (value){0};
     if (s->n_classes <= 0 && !(mask && s->has_masks))
         return el_error(E, at, "the data has no labels, so there is no `%s`%s", name, s->no_labels ? s->no_labels : "");
-    if (!mask) return leaf(E, "y", GN_I32, E->node, 0, NULL);
+    if (!mask) return leaf(E, GN_NAME_Y, GN_I32, E->node, 0, NULL);
     /* the loss on validation nodes is that of the training nodes with the mask exchanged */
-    if (E->mode == MODE_VAL && strcmp(name, "train_mask") == 0) name = "val_mask";
+    if (E->mode == MODE_VAL && strcmp(name, GN_NAME_TRAIN_MASK) == 0) name = GN_NAME_VAL_MASK;
     return leaf(E, name, GN_BOOL, E->node, 0, NULL);
 }
 
 const char *el_data_name(const ast_formal *f, bool only)
 {
-    if (f->type.is_graph) return only || strcmp(f->name.text, "g") == 0 ? "g" : NULL;
-    if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, "x") == 0)) return "x";
-    return f->type.space == SPACE_EDGE && (only || strcmp(f->name.text, "attr") == 0) ? "attr" : NULL;
+    if (f->type.is_graph) return only || strcmp(f->name.text, GN_NAME_G) == 0 ? GN_NAME_G : NULL;
+    if (f->type.space == SPACE_NODE && (only || strcmp(f->name.text, GN_NAME_X) == 0)) return GN_NAME_X;
+    return f->type.space == SPACE_EDGE && (only || strcmp(f->name.text, GN_WORD_ATTR) == 0) ? GN_WORD_ATTR : NULL;
 }
 
 bool el_left_out(const elab *E, const ast_formal *f, const char *of)

@@ -1,5 +1,6 @@
 /* Warnings: what a model says that is legal and probably not meant. */
 #include "frontend/elab.h"
+#include "base/data_name.h"
 
 #include <string.h>
 
@@ -34,10 +35,10 @@ void el_warn_loss(elab *E, const ast_decl *train, const gir_program *loss)
     for (uint32_t k = 0; k < train->items.n; k++)
         if (strcmp(train->items.p[k].name.text, "loss") == 0) item = &train->items.p[k];
     if (!item || E->diags->errors || train->src != E->ast->src) return;
-    bool masked = false, labels = gir_leaf_by_name(loss, GIR_INPUT, "y") != 0;
-    static const char *const masks[] = {"train_mask", "val_mask", "test_mask"};
+    bool masked = false, labels = gir_leaf_by_name(loss, GIR_INPUT, GN_NAME_Y) != 0;
+    static const char *const masks[] = {GN_NAME_TRAIN_MASK, GN_NAME_VAL_MASK, GN_NAME_TEST_MASK};
     for (int k = 0; k < 3; k++) masked |= gir_leaf_by_name(loss, GIR_INPUT, masks[k]) != 0;
-    if (gir_leaf_by_name(loss, GIR_INPUT, "test_mask"))
+    if (gir_leaf_by_name(loss, GIR_INPUT, GN_NAME_TEST_MASK))
         gn_diag_warning(E->diags, train->src, item->over ? item->over->span : item->a->span,
                         "the loss reads `test_mask`: what is trained on says nothing when it is tested on");
     else if (labels && !masked)

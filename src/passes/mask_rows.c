@@ -9,6 +9,7 @@
  * (losses, norms, pools), products that contract over rows (gradients of weights), and the number of rows itself.  Those
  * read the mask; an edge is the user's where the node is that it leads to. */
 #include "passes/passes.h"
+#include "base/data_name.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void find_padded(masker *z)
     for (gir_id v = 1; v < p->nodes.n; v++) {
         const gir_node *n = gir_at(p, v);
         if (!n->type.is_graph) continue;
-        bool of_user = n->op == GIR_GRAPH && !strcmp(n->attr.name, "g");
+        bool of_user = n->op == GIR_GRAPH && !strcmp(n->attr.name, GN_NAME_G);
         bool derived =
             n->op >= GIR_SELF_LOOPS && n->op <= GIR_REVERSE && z->padded[gir_type_of(p, gir_in(p, v, 0))->edge];
         if (!of_user && !derived) continue;
@@ -122,7 +123,7 @@ static gir_id masked_node(masker *z, gir_id v)
 /* The space of the nodes of "g"; 0: there is none. */
 static gir_space_id node_space(const gir_program *p)
 {
-    gir_id g = gir_leaf_by_name(p, GIR_GRAPH, "g");
+    gir_id g = gir_leaf_by_name(p, GIR_GRAPH, GN_NAME_G);
     return g ? gir_type_of(p, g)->dst : 0;
 }
 

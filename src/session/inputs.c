@@ -1,5 +1,6 @@
 /* inputs: arrays of the data under the names of inputs that a model or its train block declares. */
 #include "session/session_impl.h"
+#include "base/data_name.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,18 +15,8 @@ bool gn_program_reads(const gir_program *p, const char *name)
 
 static bool of_the_format(const char *name)
 {
-    static const char *const names[] = {"x",
-                                        "y",
-                                        "train_mask",
-                                        "val_mask",
-                                        "test_mask",
-                                        "train_mask.times",
-                                        "val_mask.times",
-                                        "test_mask.times",
-                                        "g.weight",
-                                        "g.attr"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (!strcmp(name, names[k])) return true;
+    for (int k = 0; k < GN_DATA_COUNT; k++)
+        if (!strcmp(name, gn_data_name[k])) return true;
     return false;
 }
 

@@ -1,5 +1,6 @@
 /* result: what the forward pass of a session gave, in the shape that its model says and in its user's order. */
 #include "session/session_impl.h"
+#include "base/data_name.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ int64_t gn_session_classes(const gn_session *s)
     int64_t classes = s->data->n_classes;
     bool fits =
         t && p->spaces.p[t->space].kind == GIR_NODE && t->elem == GN_F32 && t->rank == 1 && t->dim[0] == classes;
-    bool others = s->model->loss && !gn_program_reads(s->model->loss, "y"); /* learned from something else */
+    bool others = s->model->loss && !gn_program_reads(s->model->loss, GN_NAME_Y); /* learned from something else */
     return fits && classes > 1 && !others ? classes : 0;
 }
 

@@ -1,4 +1,5 @@
 #include "session/session.h"
+#include "base/data_name.h"
 
 #include "build/tuned.h"
 #include "session/session_impl.h"
@@ -70,8 +71,8 @@ static gn_status *check_labels(const gn_session *s)
     const gn_dataset *d = s->data;
     const gir_program *loss = s->model->loss;
     if (!s->opt.train || (loss && d->y)) return NULL;
-    bool labels = !d->y && (!loss || gn_program_reads(loss, "y"));
-    bool mask = !d->train_mask && gn_program_reads(loss, "train_mask");
+    bool labels = !d->y && (!loss || gn_program_reads(loss, GN_NAME_Y));
+    bool mask = !d->train_mask && gn_program_reads(loss, GN_NAME_TRAIN_MASK);
     if (labels || mask)
         GN_FAIL(GN_ERR_DATA, "%s has no %s, which training needs%s", d->name ? d->name : "the data",
                 labels ? "labels" : "masks", labels ? gn_session_other_arrays(s, true) : "");
@@ -81,8 +82,9 @@ static gn_status *check_labels(const gn_session *s)
 /* A loss of one's own that reads a mask alone would count each row once, which is not what the data says. */
 static gn_status *check_repeats(const gn_session *s, const gir_program *p)
 {
-    static const char *const masks[][2] = {
-        {"train_mask", "train_mask.times"}, {"val_mask", "val_mask.times"}, {"test_mask", "test_mask.times"}};
+    static const char *const masks[][2] = {{GN_NAME_TRAIN_MASK, GN_NAME_TRAIN_TIMES},
+                                           {GN_NAME_VAL_MASK, GN_NAME_VAL_TIMES},
+                                           {GN_NAME_TEST_MASK, GN_NAME_TEST_TIMES}};
     const float *times[] = {s->data->train_times, s->data->val_times, s->data->test_times};
     for (int k = 0; k < 3 && p && !s->opt.objects; k++)
         if (times[k] && gn_program_reads(p, masks[k][0]) && !gn_program_reads(p, masks[k][1]))
@@ -158,8 +160,9 @@ static gn_status *hints_of(const gn_session *s, bool degrees, const low_hint **o
 {
     const gn_dataset *d = s->data;
     low_hint *h = GN_NEW_N(s->arena, low_hint, 2);
-    h[0] = (low_hint){.name = "g", .n_src = d->n_nodes, .n_dst = d->n_nodes, .n_edge = d->n_edges};
-    if (d->x_csr) h[1] = (low_hint){.name = "x", .n_src = d->n_features, .n_dst = d->n_nodes, .n_edge = d->x_csr->nnz};
+    h[0] = (low_hint){.name = GN_NAME_G, .n_src = d->n_nodes, .n_dst = d->n_nodes, .n_edge = d->n_edges};
+    if (d->x_csr)
+        h[1] = (low_hint){.name = GN_NAME_X, .n_src = d->n_features, .n_dst = d->n_nodes, .n_edge = d->x_csr->nnz};
     if (degrees) {
         gn_graph_facts *f = GN_NEW(s->arena, gn_graph_facts);
         GN_TRY(gn_graph_find_facts(s->graph, f));
@@ -233,7 +236,7 @@ static gn_status *make_dense(gn_session *s)
 static gn_status *make_features(gn_session *s, const gn_unit *u)
 {
     const gn_dataset *d = s->data;
-    bool dense = gn_unit_reads(u, GN_SLOT_INPUT, "x") && !d->x && d->x_csr && !s->x_dense;
+    bool dense = gn_unit_reads(u, GN_SLOT_INPUT, GN_NAME_X) && !d->x && d->x_csr && !s->x_dense;
     bool pattern = gn_unit_reads_pattern(u), before = s->x_pattern != NULL;
     if (!before && (dense || pattern))
         GN_TRY(gn_graph_from_csr(s->graph->index, d->x_csr->rows, d->x_csr->cols, d->x_csr->ptr, d->x_csr->col,
@@ -256,19 +259,19 @@ gn_status *gn_session_bind(gn_session *s, gn_unit *u, gn_pool *pool, const gn_in
     int64_t nodes = d->n_nodes;
     const float *x = d->x ? d->x : s->x_dense;
     int n = 0;
-    if (x) b[n++] = (gn_binding){"x", GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
-    if (d->y) b[n++] = (gn_binding){"y", GN_I32, nodes, 1, d->y};
-    if (d->train_mask) b[n++] = (gn_binding){"train_mask", GN_BOOL, nodes, 1, d->train_mask};
-    if (d->val_mask) b[n++] = (gn_binding){"val_mask", GN_BOOL, nodes, 1, d->val_mask};
-    if (d->test_mask) b[n++] = (gn_binding){"test_mask", GN_BOOL, nodes, 1, d->test_mask};
-    if (d->train_times) b[n++] = (gn_binding){"train_mask.times", GN_F32, nodes, 1, d->train_times};
-    if (d->val_times) b[n++] = (gn_binding){"val_mask.times", GN_F32, nodes, 1, d->val_times};
-    if (d->test_times) b[n++] = (gn_binding){"test_mask.times", GN_F32, nodes, 1, d->test_times};
-    if (s->edge_weight) b[n++] = (gn_binding){"g.weight", GN_F32, d->n_edges, 1, s->edge_weight};
-    if (s->edge_attr) b[n++] = (gn_binding){"g.attr", GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
+    if (x) b[n++] = (gn_binding){GN_NAME_X, GN_F32, nodes, d->n_features, (void *)(uintptr_t)x};
+    if (d->y) b[n++] = (gn_binding){GN_NAME_Y, GN_I32, nodes, 1, d->y};
+    if (d->train_mask) b[n++] = (gn_binding){GN_NAME_TRAIN_MASK, GN_BOOL, nodes, 1, d->train_mask};
+    if (d->val_mask) b[n++] = (gn_binding){GN_NAME_VAL_MASK, GN_BOOL, nodes, 1, d->val_mask};
+    if (d->test_mask) b[n++] = (gn_binding){GN_NAME_TEST_MASK, GN_BOOL, nodes, 1, d->test_mask};
+    if (d->train_times) b[n++] = (gn_binding){GN_NAME_TRAIN_TIMES, GN_F32, nodes, 1, d->train_times};
+    if (d->val_times) b[n++] = (gn_binding){GN_NAME_VAL_TIMES, GN_F32, nodes, 1, d->val_times};
+    if (d->test_times) b[n++] = (gn_binding){GN_NAME_TEST_TIMES, GN_F32, nodes, 1, d->test_times};
+    if (s->edge_weight) b[n++] = (gn_binding){GN_NAME_WEIGHT, GN_F32, d->n_edges, 1, s->edge_weight};
+    if (s->edge_attr) b[n++] = (gn_binding){GN_NAME_ATTR, GN_F32, d->n_edges, d->edge_dim, s->edge_attr};
     n += gn_session_bind_inputs(s, b + n);
     gn_state_bindings(&s->state, b + n);
-    gn_graph_binding g[2] = {{"g", s->graph}, {"x", s->x_pattern}};
+    gn_graph_binding g[2] = {{GN_NAME_G, s->graph}, {GN_NAME_X, s->x_pattern}};
     return gn_unit_bind(u, s->x_pattern ? 2 : 1, g, n + s->state.n, b, pool, like);
 }
 
@@ -299,7 +302,7 @@ static void drop_dense(gn_session *s)
     const gn_compiled *code[] = {s->build.eval.code, s->build.step.code};
     if (s->opt.target) return;
     for (int k = 0; k < GN_UNITS; k++)
-        if (code[k] && gn_artifact_reads(code[k]->artifact, GN_SLOT_INPUT, "x")) return;
+        if (code[k] && gn_artifact_reads(code[k]->artifact, GN_SLOT_INPUT, GN_NAME_X)) return;
     free(s->x_dense);
     s->x_dense = NULL;
 }

@@ -1,5 +1,6 @@
 /* trial: one candidate, from choices to instances. */
 #include "base/alloc.h"
+#include "base/data_name.h"
 #include "base/map.h"
 #include "tune/tune_impl.h"
 
@@ -102,7 +103,7 @@ static gn_status *guarded(tuner *t, trial *c, gn_status *(*work)(tuner *t, trial
 /* Dense features where there were none: only where they are no burden. */
 static bool too_large(const tuner *t, const trial *c)
 {
-    return t->site->missing_bytes > 256e6 && gn_unit_reads(c->unit, GN_SLOT_INPUT, "x");
+    return t->site->missing_bytes > 256e6 && gn_unit_reads(c->unit, GN_SLOT_INPUT, GN_NAME_X);
 }
 
 gn_status *trial_lower(tuner *t, const gn_pick *pick, trial **out)
