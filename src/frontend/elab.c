@@ -52,7 +52,6 @@ static void begin(elab *E, gn_arena *a, gn_diags *d, const gn_ast *ast, const gn
     gn_map_init(&E->stdlib_decls, a);
     gn_map_init(&E->param_index, a);
     gn_map_init(&E->file_names, a);
-    gn_map_init(&E->read, a);
     GN_PUSH(a, E->sources, ast->src);
     for (uint32_t i = 0; i < ast->decls.n; i++) {
         const ast_decl *decl = ast->decls.p[i];
@@ -355,9 +354,9 @@ static gn_status *elaborate(elab *E, plan *p, gn_model *m)
         el_train_spec(E, &p->train, &m->train);
         if (m->loss) el_warn_loss(E, p->train.decl, m->loss);
         if (m->train.monitor_loss) m->validate = make_validate(E, p);
-        el_warn_hyper(E, p->train.decl);
     }
-    if (!p->train.decl || m->loss) el_warn_hyper(E, p->model); /* a train block may read them as well */
+    el_warn_hyper(E, p->model, p->train.decl);
+    if (p->train.decl) el_warn_hyper(E, p->train.decl, NULL);
     GN_TRY(gn_diags_status(E->diags));
     GN_TRY(check(m->eval));
     GN_TRY(check(m->loss));

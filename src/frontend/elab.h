@@ -148,7 +148,6 @@ typedef struct elab {
     gn_map file_names; /* of parameters */
     int64_t steps;
     int nesting, calls;
-    gn_map read;                /* names that a model or a train block looked up */
     uint32_t messages, message; /* begun so far, and the one whose body this is; 0: none */
     frame *frame;
     /* of the program being made */
@@ -233,9 +232,9 @@ value el_reduce(elab *E, gn_span at, int red, value x, int64_t axes, bool keep);
 value el_space_reduce(elab *E, gn_span at, int red, value x);
 bool el_broadcast_to(elab *E, gn_span at, value v, const gir_type *want, const char *what, gir_id *out);
 
-/* elab_warn.c: after the forward pass; of a model or a train block, when all is made; of a loss.  Silent after errors. */
+/* elab_warn.c: after the forward pass; of what stands in a model or a train block; of a loss.  Silent after errors. */
 void el_warn_layers(elab *E);
-void el_warn_hyper(elab *E, const ast_decl *d);
+void el_warn_hyper(elab *E, const ast_decl *d, const ast_decl *train); /* of a model, that its block may read too */
 void el_warn_loss(elab *E, const ast_decl *train, const gir_program *loss);
 
 /* elab_align.c: operands of one shape */

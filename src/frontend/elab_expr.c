@@ -51,9 +51,8 @@ const char *el_suggest_name(elab *E, const char *name)
 value el_lookup(elab *E, const char *name, gn_span at)
 {
     value *local = el_local(E->frame, name);
-    const ast_decl *in = E->frame->decl;
-    if (in && (in->kind == DECL_MODEL || in->kind == DECL_TRAIN)) gn_map_put(&E->read, name, 1);
     if (local) return *local;
+    const ast_decl *in = E->frame->decl;
     if (in && (in->kind == DECL_MODEL || in->kind == DECL_TRAIN)) {
         value v = el_data_dim(E, name, at);
         if (v.kind != VAL_UNSET) return v;

@@ -65,7 +65,7 @@
          "train M {\n"
          "  optimizer = adam(betas = (0.9, 0.999))\n"
          "}\n",
-     "m.gnn:6:32: error: expected `)` to close the parenthesis, found `,`; they are `beta1` and `beta2`\n"
+     "m.gnn:6:32: error: expected `)` to close the parenthesis, found `,`; `betas` are `beta1 = 0.9, beta2 = 0.999` here\n"
          "    6 |   optimizer = adam(betas = (0.9, 0.999))\n"
          "      |                                ^"},
     {"tuple_of_others",
@@ -345,6 +345,33 @@
      "m.gnn:3:24: error: nothing is named `True` here; write `true`\n"
          "    3 |   h = Linear(3, bias = True)\n"
          "      |                        ^~~~"},
+    {"mask_in_model",
+     "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
+         "  conv = GCNConv(C)\n"
+         "  h = x[train_mask]\n"
+         "  return conv(g, x)\n"
+         "}\n",
+     "m.gnn:3:9: error: nothing is named `train_mask` here; a model gives all nodes, and the loss takes its own: `loss = cross_entropy(M(g, x), y) over train_mask`\n"
+         "    3 |   h = x[train_mask]\n"
+         "      |         ^~~~~~~~~~"},
+    {"choice_of_python",
+     "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
+         "  conv = GCNConv(C)\n"
+         "  h = x if hidden > 3 else x\n"
+         "  return conv(g, x)\n"
+         "}\n",
+     "m.gnn:3:9: error: expected the end of the line, found `if`, a word of the language; a choice between values is `condition ? a : b`\n"
+         "    3 |   h = x if hidden > 3 else x\n"
+         "      |         ^~"},
+    {"global_pool",
+     "model M(hidden = 16) (g: graph, x: node[F]) -> node[C] {\n"
+         "  conv = GCNConv(C)\n"
+         "  h = global_mean_pool(x)\n"
+         "  return conv(g, x)\n"
+         "}\n",
+     "m.gnn:3:7: error: nothing is named `global_mean_pool` here; `mean(x)` is of all nodes\n"
+         "    3 |   h = global_mean_pool(x)\n"
+         "      |       ^~~~~~~~~~~~~~~~"},
     {"second_graph",
      "model M() (g: graph, h: graph, x: node[F]) -> node[F] {\n"
          "  return sum(u -> v in h: x[u])\n"
