@@ -1,3 +1,5 @@
+/* Calls: arguments to formals, by place and by name; functions run, layers are made, and applied to inputs.
+ * Needs: arguments that are evaluated.  Makes: instances, whose names are those of the weights, and values. */
 #include "frontend/elab.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Expressions to values: names, operators, indices, lists.  Numbers, truths and lists are computed here and now; what is of
+ * tensors becomes operators of the program. */
 #include "frontend/elab.h"
 #include "base/data_name.h"
 #include "frontend/elsewhere.h"

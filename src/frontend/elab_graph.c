@@ -1,3 +1,5 @@
+/* Graphs and messages: what is derived from a graph, values at the ends of edges, sums over edges.
+ * Keeps: a value of edges is one of the edges of one graph. */
 #include "frontend/elab.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Arithmetic of numbers at compile time: integers stay integers, and one that does not fit is an error. */
 #include "frontend/elab.h"
 
 #include <math.h>

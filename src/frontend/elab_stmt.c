@@ -1,3 +1,4 @@
+/* Statements: names are bound, branches and loops are run, since all that decides them is known by now. */
 #include "frontend/elab.h"
 
 #include <string.h>

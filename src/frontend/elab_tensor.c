@@ -1,3 +1,4 @@
+/* Operators on tensors: types agree, or the program gets no operator and the user a message. */
 #include "frontend/elab.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Types of inputs and results against values: spaces and dimensions fit, and dimensions that have a name are bound. */
 #include "frontend/elab.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Values: what there is while a model is elaborated, as text for messages, and frames that hold it by name. */
 #include "frontend/elab.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Declarations: `layer`, `model`, `fn`, `train`, with their formals and types. */
 #include "frontend/parse.h"
 
 #include "frontend/elsewhere.h"

@@ -1,3 +1,4 @@
+/* Expressions, by precedence; calls, lists, messages.  Keeps: no tree is higher than what elaboration walks. */
 #include "frontend/parse.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Statements and blocks: one a line, or behind `;`. */
 #include "frontend/parse.h"
 
 #include <string.h>
