@@ -98,7 +98,7 @@ static gn_status *conclude(const gn_bench *b)
         well += b->cells[k].end == GN_CELL_OK;
     }
     if (b->partial)
-        GN_FAIL(GN_ERR_MODEL, "interrupted: %d of %d cells are done, and %s holds them; --resume goes on", ended,
+        GN_FAIL(GN_ERR_INTERRUPTED, "interrupted: %d of %d cells are done, and %s holds them; --resume goes on", ended,
                 b->n_cells, b->out);
     if (well) return NULL;
     const char *code = b->cells[0].cold.error_code;

@@ -281,7 +281,7 @@ if os.path.exists("/proc/self/task"):
     p.send_signal(signal.SIGINT)
     said = p.communicate(timeout=300)[1].decode()
     rows = cells(out)
-    check(p.returncode == 1 and "--resume goes on" in said, f"interrupted: {p.returncode}, {said}")
+    check(p.returncode == 130 and "--resume goes on" in said, f"interrupted: {p.returncode}, {said}")
     check([c["status"] for c in rows] == ["ok", "not run", "not run"], f"interrupted: {[c['status'] for c in rows]}")
     check(files(out) == FILES and not os.path.exists(f"/proc/{cell}"), "interrupted: files, or the cell lives on")
     p = start(out, "--resume")
