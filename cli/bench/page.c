@@ -17,6 +17,7 @@ static const char style[] =
     "body{margin:0 auto;max-width:980px;padding:24px 20px 60px;background:var(--paper);color:var(--ink);\n"
     "font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
     "h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:44px 0 4px}p{margin:4px 0 12px}\n"
+    ".verdict{font-size:19px;font-weight:600;white-space:pre-line}\n"
     ".soft,figcaption{color:var(--soft)}.warn{color:var(--bad);font-weight:600}\n"
     "code,pre{font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,'DejaVu Sans "
     "Mono',monospace}code{overflow-wrap:anywhere}\n"
@@ -73,19 +74,32 @@ static void legend(gn_bench *b, FILE *to)
     fputs("</div>\n", to);
 }
 
-static void advice(gn_bench *b, FILE *to)
+/* What `write` writes as text, between two pieces of the page; neither where it writes nothing. */
+static void written(gn_bench *b, FILE *to, void (*write)(gn_bench *, FILE *), const char *before, const char *after)
 {
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     if (!f) return;
-    gn_write_recommendations(b, f);
-    if (!fclose(f)) {
-        fputs("<h2>Recommendations</h2>\n<pre>", to);
+    write(b, f);
+    if (!fclose(f) && n) {
+        fputs(before, to);
         gn_text_html(to, text);
-        fputs("</pre>\n", to);
+        fputs(after, to);
     }
     free(text);
+}
+
+/* What to use comes first, and why further down. */
+static void verdict(gn_bench *b, FILE *to)
+{
+    written(b, to, gn_write_verdict, "<p class=\"verdict\">", "</p>\n");
+    fputs("<p class=\"soft\">eager is gnnc's own mode of an operator a kernel, not PyTorch's.</p>\n", to);
+}
+
+static void advice(gn_bench *b, FILE *to)
+{
+    written(b, to, gn_write_reasons, "<h2>Recommendations</h2>\n<pre>", "</pre>\n");
 }
 
 /* A chart under a title, with neither where there is nothing to draw. */
@@ -171,6 +185,7 @@ static void table(gn_bench *b, FILE *to, const gn_question *q)
 void gn_write_page(gn_bench *b, FILE *to)
 {
     head(b, to);
+    verdict(b, to);
     advice(b, to);
     charts(b, to);
     for (int k = 0; k < gn_question_count; k++) {

@@ -252,7 +252,32 @@ static void say_failures(const gn_bench *b, FILE *to, const gn_cell *like)
     }
 }
 
-void gn_write_recommendations(gn_bench *b, FILE *to)
+/* "Use `default`: a training step takes 1.97 us, 2.56 times faster than `eager`." */
+static void say_verdict(const gn_bench *b, FILE *to, int n, const gn_cell *const *cells, bool several)
+{
+    int step = gn_best_of(n, cells, false), run = gn_best_of(n, cells, true), pick = step >= 0 ? step : run;
+    if (pick < 0) return;
+    const gn_cell *c = cells[pick];
+    if (several) fprintf(to, "%s: ", gn_peers_title(b, c));
+    fprintf(to, "Use %s: %s takes %s", gn_cell_variant(b, c), step >= 0 ? "a training step" : "a run of inference",
+            gn_text_time(b->arena, figure(c, step < 0)->median));
+    say_gain(b, to, c, step < 0);
+    if (step >= 0 && run >= 0 && run != step && !gn_as_fast(c, cells[run], true))
+        fprintf(to, "; to serve, use %s", gn_cell_variant(b, cells[run]));
+    fputs(".\n", to);
+}
+
+void gn_write_verdict(gn_bench *b, FILE *to)
+{
+    const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
+    int groups = 0;
+    for (int k = 0; k < b->n_cells; k++) groups += gn_first_of_peers(b, &b->cells[k]);
+    for (int k = 0; k < b->n_cells; k++)
+        if (gn_first_of_peers(b, &b->cells[k]))
+            say_verdict(b, to, gn_peers_of(b, &b->cells[k], cells), cells, groups > 1);
+}
+
+void gn_write_reasons(gn_bench *b, FILE *to)
 {
     const gn_cell **cells = GN_NEW_N(b->arena, const gn_cell *, b->n_cells + 1);
     for (int k = 0; k < b->n_cells; k++) {
@@ -272,4 +297,11 @@ void gn_write_recommendations(gn_bench *b, FILE *to)
         say_failures(b, to, c);
     }
     if (b->partial) fputs("\nInterrupted: some cells were not run; --resume goes on.\n", to);
+}
+
+void gn_write_recommendations(gn_bench *b, FILE *to)
+{
+    gn_write_verdict(b, to);
+    fputc('\n', to);
+    gn_write_reasons(b, to);
 }

@@ -104,6 +104,10 @@ config = json.load(open(os.path.join(out, "config.json"), encoding="utf-8"))
 check(config["grid"]["threads"] == [1, 2] and config["measuring"]["repeat"] == 30, "config.json")
 page = Page()
 page.feed(open(os.path.join(out, "report.html"), encoding="utf-8").read())
+advice = open(os.path.join(out, "recommendations.txt"), encoding="utf-8").read()
+verdict = advice.split("\n\n")[0]
+check(all(line.count("Use ") == 1 and " takes " in line for line in verdict.split("\n")), f"what to use comes first: {verdict}")
+check(f'<p class="verdict">{verdict}' in open(os.path.join(out, "report.html"), encoding="utf-8").read(), "the page begins with it")
 check(not page.open and page.charts >= 7, f"report.html: {page.open}, {page.charts} charts")
 check({"Recommendations", "Training", "Memory"} <= set(page.titles), f"report.html: {page.titles}")
 if os.path.exists(os.path.join(out, "report.xlsx")):
