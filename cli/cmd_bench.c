@@ -2,7 +2,7 @@
 #include "cli/bench/bench.h"
 #include "cli/bench/output.h"
 #include "cli/bench/tables.h"
-#include "cli/bench/text.h"
+#include "cli/text.h"
 #include "cli/device_option.h"
 
 #include "build/build.h"

@@ -2,8 +2,8 @@
 #include "cli/bench/charts.h"
 
 #include "cli/bench/recommend.h"
-#include "cli/bench/svg.h"
-#include "cli/bench/text.h"
+#include "cli/svg.h"
+#include "cli/text.h"
 
 #include <math.h>
 

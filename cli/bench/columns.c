@@ -1,6 +1,6 @@
 #include "cli/bench/columns.h"
 
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include <math.h>
 #include <string.h>

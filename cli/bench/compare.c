@@ -1,6 +1,6 @@
 /* compare: cells against the baseline of their data, threads and dynamic setting. */
 #include "cli/bench/bench.h"
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* page: one HTML file with everything in it: no script, no font, no picture from elsewhere. */
 #include "cli/bench/charts.h"
 #include "cli/bench/tables.h"
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "cli/bench/recommend.h"
 
 #include "cli/bench/tables.h"
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include "compile/mode.h"
 

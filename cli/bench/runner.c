@@ -1,7 +1,7 @@
 /* runner: cell after cell, each in two processes: one that compiles with nothing cached, one that finds the kernels. */
 #include "cli/bench/bench.h"
 #include "cli/bench/child.h"
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include "base/outfile.h"
 #include "compile/compile.h"

@@ -1,6 +1,6 @@
 #include "cli/bench/tables.h"
 
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include <inttypes.h>
 #include <math.h>

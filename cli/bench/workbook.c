@@ -3,7 +3,7 @@
 #include "cli/bench/output.h"
 #include "cli/bench/recommend.h"
 #include "cli/bench/tables.h"
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #if GNNC_HAVE_XLSX
 

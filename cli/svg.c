@@ -1,6 +1,6 @@
-#include "cli/bench/svg.h"
+#include "cli/svg.h"
 
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
-/* SVG: what charts are drawn with.  Colours and fonts are classes of the page's style sheet (page.c). */
-#ifndef GN_CLI_BENCH_SVG_H
-#define GN_CLI_BENCH_SVG_H
+/* SVG: what charts are drawn with.  Colours and fonts are classes of a style sheet that the page has. */
+#ifndef GN_CLI_SVG_H
+#define GN_CLI_SVG_H
 
 #include "base/arena.h"
 

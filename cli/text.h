@@ -1,6 +1,6 @@
 /* Numbers and words for people, and text for formats that give some characters a meaning. */
-#ifndef GN_CLI_BENCH_TEXT_H
-#define GN_CLI_BENCH_TEXT_H
+#ifndef GN_CLI_TEXT_H
+#define GN_CLI_TEXT_H
 
 #include "base/arena.h"
 

@@ -1,4 +1,4 @@
-#include "cli/bench/text.h"
+#include "cli/text.h"
 
 #include "cli/utf8.h"
 
