@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* The class of a row of logits, or -1 when one is NaN. */
-static int64_t predict(const float *row, int64_t classes)
+int64_t gn_predicted(const float *row, int64_t classes)
 {
     int64_t best = 0;
     for (int64_t c = 0; c < classes; c++) {
@@ -26,7 +25,7 @@ double gn_accuracy(const float *logits, int64_t n, int64_t classes, const int32_
     for (int64_t i = 0; i < n; i++) {
         if (!counts(y, mask, i)) continue;
         all++;
-        right += predict(logits + i * classes, classes) == y[i];
+        right += gn_predicted(logits + i * classes, classes) == y[i];
     }
     return all ? (double)right / (double)all : (double)NAN;
 }
@@ -149,7 +148,7 @@ gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, c
             GN_FAIL(GN_ERR_USAGE, "row %lld has class %d, but there are %lld logits", (long long)i, y[i],
                     (long long)classes);
         }
-        int64_t p = predict(logits + i * classes, classes);
+        int64_t p = gn_predicted(logits + i * classes, classes);
         out->n++;
         t[y[i]].is++;
         if (p >= 0) t[p].said++;

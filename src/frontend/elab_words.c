@@ -62,3 +62,11 @@ const char *el_optimizer_text(gn_arena *a, const gn_model *m)
     add_schedule(&m->train, &b);
     return b.p;
 }
+
+void gn_model_set_rate(gn_arena *a, gn_model *m, double lr)
+{
+    gn_train_spec *t = &m->train;
+    if (t->lr > 0) t->eta_min *= lr / t->lr;
+    t->lr = lr;
+    m->optimizer = el_optimizer_text(a, m);
+}

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <math.h>
+
 typedef struct trainer {
     gir_program *p;
     const gn_train_spec *spec;
@@ -85,6 +87,19 @@ static gir_id learning_rate(trainer *t)
         return op2(t, GIR_MUL, lr, op2(t, GIR_ADD, part, f64(t, 1)));
     }
     default: return lr;
+    }
+}
+
+double gn_train_rate(const gn_train_spec *s, int64_t step)
+{
+    double t = (double)step, period = (double)s->period;
+    switch (s->schedule) {
+    case GN_LR_STEP: return s->lr * pow(s->gamma, floor(t / period));
+    case GN_LR_EXPONENTIAL: return s->lr * pow(s->gamma, t);
+    case GN_LR_COSINE:
+        return s->eta_min + (s->lr - s->eta_min) * (1 + cos(t * 3.14159265358979323846 / period)) / 2;
+    case GN_LR_LINEAR: return s->lr * (1 + (s->gamma - 1) * fmin(t, period) / period);
+    default: return s->lr;
     }
 }
 

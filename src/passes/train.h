@@ -19,4 +19,7 @@ typedef struct gn_train_param {
 GN_NODISCARD gn_status *gn_pass_train(gn_arena *a, const gir_program *loss, int n_params, const gn_train_param *params,
                                       const gn_train_spec *spec, gir_program **step);
 
+/* The learning rate of step `step`, from 0, as train_spec.h defines it: what the step itself computes. */
+double gn_train_rate(const gn_train_spec *spec, int64_t step);
+
 #endif

@@ -1,10 +1,12 @@
 /* fit: the training loop over a bound session. */
 #include "session/session_impl.h"
 
-#include "runtime/data/listed.h"
+#include "passes/train.h"
 
 #include <math.h>
 #include <string.h>
+
+const char *const gn_stop_name[] = {"epochs", "patience", "interrupted"};
 
 gn_status *gn_session_eval(gn_session *s)
 {
@@ -18,22 +20,6 @@ const float *gn_session_logits(const gn_session *s, int64_t *classes)
 {
     *classes = gn_session_classes(s);
     return *classes ? gn_instance_output(s->build.eval.instance, "out", NULL) : NULL;
-}
-
-double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
-{
-    int64_t classes;
-    const float *out = gn_session_logits(s, &classes);
-    if (!out || !s->data->y || !mask) return NAN;
-    gn_listed l;
-    gn_status *status = gn_listed_rows(s->data, mask, out, classes, &l);
-    if (status) {
-        gn_status_free(status);
-        return NAN;
-    }
-    double accuracy = gn_accuracy(l.logits, l.n, classes, l.y, l.mask);
-    gn_listed_free(&l);
-    return accuracy;
 }
 
 /* The loss that the last run of the unit computed: waits for it. */
@@ -60,6 +46,9 @@ static gn_status *measure(gn_session *s, gn_epoch *e)
     e->train_acc = gn_session_accuracy(s, s->data->train_mask);
     e->val_acc = gn_session_accuracy(s, s->data->val_mask);
     e->test_acc = gn_session_accuracy(s, s->data->test_mask);
+    e->train_auc = gn_session_roc_auc(s, s->data->train_mask);
+    e->val_auc = gn_session_roc_auc(s, s->data->val_mask);
+    e->test_auc = gn_session_roc_auc(s, s->data->test_mask);
     return NULL;
 }
 
@@ -69,6 +58,8 @@ static gn_status *measure(gn_session *s, gn_epoch *e)
 static void judge(const gn_train_spec *t, const gn_best *b, double accuracy, double loss, bool *chosen, bool *improved)
 {
     bool first = b->accuracy == -INFINITY && b->loss == INFINITY;
+    *chosen = *improved = false;
+    if (t->monitor_loss && isnan(loss)) return; /* it is no better than anything */
     if (t->monitor_loss && t->monitor_accuracy) {
         *improved = accuracy >= b->accuracy || loss <= b->loss;
         *chosen = accuracy >= b->accuracy && loss <= b->loss;
@@ -88,6 +79,9 @@ static gn_status *select_best(gn_session *s, gn_epoch *e, gn_best *b, bool *stop
     if (e->val_acc > b->accuracy) b->accuracy = e->val_acc;
     if (loss < b->loss) b->loss = loss;
     b->misses = improved ? 0 : b->misses + 1;
+    if (t->monitor_loss) e->val_loss = loss;
+    e->misses = b->misses;
+    e->patience = t->patience;
     *stop = t->patience > 0 && b->misses >= t->patience;
     if (!chosen) return NULL;
     b->any = e->best = true;
@@ -192,16 +186,29 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
     bool stop = t->patience > 0 && b->misses >= t->patience; /* it went on from a checkpoint that is done */
     bool asked = t->select_best || t->patience > 0 || each, written = false;
     double *step_us = GN_NEW_N(s->arena, double, n < MAX_STEPS ? n + 1 : MAX_STEPS), last_ms = gn_now_ms();
+    double begun_ms = last_ms;
     out->step_us = step_us;
+    out->stop = stop ? GN_STOP_PATIENCE : GN_STOP_EPOCHS;
     pending p = {0};
     while (out->epochs < n && !stop) {
         bool read, due = s->opt.checkpoint_every && is_due(s, out->epochs + 1, last_ms);
         GN_TRY(step(s, asked || due || out->epochs + 1 == n, &p, out, step_us, &out->loss, &read));
         written = false;
         if (!read) continue;
-        gn_epoch e = {
-            .epoch = out->epochs, .epochs = n, .loss = out->loss, .train_acc = NAN, .val_acc = NAN, .test_acc = NAN};
+        gn_epoch e = {.epoch = out->epochs,
+                      .epochs = n,
+                      .loss = out->loss,
+                      .train_acc = NAN,
+                      .val_acc = NAN,
+                      .test_acc = NAN,
+                      .train_auc = NAN,
+                      .val_auc = NAN,
+                      .test_auc = NAN,
+                      .val_loss = NAN,
+                      .rate = gn_train_rate(t, out->epochs - 1),
+                      .seconds = (gn_now_ms() - begun_ms) * 1e-3};
         GN_TRY(end_epoch(s, each, ctx, &e, b, &stop));
+        out->stop = stop ? GN_STOP_PATIENCE : out->interrupted ? GN_STOP_INTERRUPTED : GN_STOP_EPOCHS;
         stop |= out->interrupted;
         if (stop || !is_due(s, out->epochs, last_ms)) continue;
         GN_TRY(write_checkpoint(s, out, b));
@@ -250,7 +257,13 @@ static gn_status *begin(gn_session *s, uint64_t seed, gn_fit *out, gn_best *b)
 
 static gn_status *end(gn_session *s, gn_fit *out, const gn_best *b)
 {
-    bool chosen = b->any && s->model->train.select_best;
+    const gn_train_spec *t = &s->model->train;
+    bool chosen = b->any && t->select_best;
+    if (t->select_best && !b->any && out->epochs > 0 && !out->interrupted)
+        GN_FAIL(GN_ERR_MODEL,
+                "no epoch can be chosen: the loss on validation nodes was nan after each of %lld; look for numbers of "
+                "these nodes that are not finite, and for what the model makes of them",
+                (long long)out->epochs);
     if (chosen) {
         GN_TRY(gn_state_restore(&s->state, &b->weights));
         GN_TRY(gn_session_push(s));
@@ -264,6 +277,10 @@ static gn_status *end(gn_session *s, gn_fit *out, const gn_best *b)
     out->train_acc = chosen ? b->train : last.train_acc;
     out->val_acc = chosen ? b->val : last.val_acc;
     out->test_acc = chosen ? b->test : last.test_acc;
+    out->train_auc = last.train_auc;
+    out->val_auc = last.val_auc;
+    out->test_auc = last.test_auc;
+    out->misses = b->misses;
     out->best_epoch = b->any ? b->epoch : out->epochs;
     return NULL;
 }

@@ -2,6 +2,7 @@
 #include "session/session_impl.h"
 #include "base/data_name.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,25 @@ gn_status *gn_session_result(const gn_session *s, gn_result *r)
     if (r->over == GIR_NODE && s->row_of) status = rows_of_nodes(s, bytes, r);
     if (status) gn_result_free(r);
     return status;
+}
+
+gn_not_finite gn_session_not_finite(const gn_session *s)
+{
+    const gir_type *t = type_of(s->model->eval, "out");
+    gn_not_finite n = {0};
+    int64_t elems = 0, row = t ? gir_row_elems(t) : 0;
+    if (!row || t->elem != GN_F32) return n;
+    const float *x = gn_instance_output(s->build.eval.instance, "out", &elems);
+    for (n.rows = 0; x && n.rows < elems / row; n.rows++) {
+        bool nan = false, infinite = false;
+        for (const float *at = x + n.rows * row; at < x + (n.rows + 1) * row; at++) {
+            nan |= isnan(*at);
+            infinite |= isinf(*at);
+        }
+        n.nan += nan;
+        n.infinite += infinite && !nan;
+    }
+    return n;
 }
 
 double gn_result_at(const gn_result *r, int64_t k)

@@ -108,6 +108,7 @@ static gn_status *front_end(gn_session *s)
     gn_session_find_classes(s);
     gn_data_shape shape = gn_session_shape(s);
     GN_TRY(gn_elaborate(s->arena, s->ast, s->opt.model, &shape, s->opt.n_defines, s->opt.defines, &s->model));
+    if (s->opt.has_rate) gn_model_set_rate(s->arena, s->model, s->opt.rate);
     if (s->weights) GN_TRY(gn_weights_adapt(s->model, s->weights, weights));
     GN_TRY(check_labels(s));
     if (s->opt.train) GN_TRY(check_repeats(s, s->model->loss));

@@ -29,6 +29,8 @@ typedef struct gn_session_options {
     const char *checkpoint;   /* where training that can go on is written; NULL: nowhere */
     int64_t checkpoint_every; /* epochs; 0: once a minute.  At the end, be it an early one, in any case */
     int64_t epochs;           /* -1: the train block's */
+    bool has_rate;            /* another learning rate than the train block's: */
+    double rate;              /* finite, not below 0 */
     int pass_limit;           /* -1: all */
     gn_without without;       /* passes and decisions that are switched off */
     bool sanitize;            /* bounds checks in generated code */
@@ -110,6 +112,16 @@ const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }
 /* Of the last eval, over the mask's nodes that have a label; NaN without classes, labels or mask. */
 double gn_session_accuracy(const gn_session *s, const uint8_t *mask);
+/* Have its labels two classes of which one has less than a third of the nodes?  Then an accuracy says little: a constant has a
+ * high one, and the area under the ROC curve is to be looked at beside it. */
+bool gn_session_unbalanced(const gn_session *s);
+/* That area, likewise of the last eval; NaN unless labels are unbalanced, or where it is not defined. */
+double gn_session_roc_auc(const gn_session *s, const uint8_t *mask);
+/* Rows of what the last eval gave, after gn_session_fetch, that have a NaN, and others that have an infinity. */
+typedef struct gn_not_finite {
+    int64_t rows, nan, infinite;
+} gn_not_finite;
+gn_not_finite gn_session_not_finite(const gn_session *s);
 
 /* What the last eval gave, whatever its shape, as the model says it and in the user's order. */
 typedef struct gn_result {
@@ -137,8 +149,16 @@ GN_NODISCARD gn_status *gn_session_step(gn_session *s, double *loss);
 typedef struct gn_epoch { /* after each epoch */
     int64_t epoch, epochs;
     double loss, train_acc, val_acc, test_acc; /* accuracies NaN where not asked for */
+    double train_auc, val_auc, test_auc;       /* areas under the ROC curve; NaN unless gn_session_unbalanced */
+    double val_loss;                           /* NaN unless the train block watches it */
+    double rate;                               /* the learning rate of its step */
+    double seconds;                            /* since training, or what went on from a checkpoint, began */
+    int64_t misses, patience; /* epochs in a row without an improvement, and how many end it; 0, 0: nobody counts */
     bool best;
 } gn_epoch;
+
+typedef enum gn_stop { GN_STOP_EPOCHS, GN_STOP_PATIENCE, GN_STOP_INTERRUPTED } gn_stop;
+extern const char *const gn_stop_name[]; /* "epochs", "patience", "interrupted" */
 
 typedef struct gn_fit {
     uint64_t seed;
@@ -146,10 +166,13 @@ typedef struct gn_fit {
     int64_t resumed;                     /* how many those are */
     double loss;                         /* of the last epoch; NaN: none ran */
     double train_acc, val_acc, test_acc; /* of the weights that are kept */
+    double train_auc, val_auc, test_auc; /* likewise, as gn_epoch has them */
     int64_t best_epoch;
     double best_loss; /* its loss */
     bool chosen;      /* the best epoch's weights are kept, not the last one's */
     bool interrupted; /* by `over` of the options, after the last of these epochs */
+    gn_stop stop;     /* why there were no more */
+    int64_t misses;   /* at the end, as gn_epoch has them */
     int64_t n_steps;  /* of which the time was kept: the first million */
     /* [n_steps], microseconds of the training step alone; in the session's arena.  On a device where no loss was asked for:
      * the mean of up to 16 steps, which nobody waited for one by one. */

@@ -1,6 +1,6 @@
 /* Text of bench's reports: numbers for people, and what each format does with characters that mean something to it. */
 /* links: base */
-/* sources: ../../cli/bench/text.c ../../cli/utf8.c */
+/* sources: ../../cli/text.c ../../cli/utf8.c */
 #include "cli/text.h"
 #include "support/suite.h"
 
