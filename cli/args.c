@@ -35,7 +35,10 @@ bool gn_args_int(const char *text, int64_t *out)
     return true;
 }
 
-static bool takes_value(const gn_option *o) { return o->kind != GN_OPTION_FLAG && o->kind != GN_OPTION_COUNT; }
+bool gn_option_takes_value(const gn_option *o)
+{
+    return o->kind != GN_OPTION_GROUP && o->kind != GN_OPTION_FLAG && o->kind != GN_OPTION_COUNT;
+}
 
 /* How the user knows the option: "--epochs", or "-D" where it has no long name. */
 static const char *spelled(const gn_option *o, gn_arena *arena)
@@ -123,6 +126,7 @@ static gn_status *set(parser *p, const gn_option *o, const char *value)
 {
     void *at = p->out + o->offset;
     switch (o->kind) {
+    case GN_OPTION_GROUP: break;
     case GN_OPTION_FLAG: *(bool *)at = true; return NULL;
     case GN_OPTION_COUNT: ++*(int *)at; return NULL;
     case GN_OPTION_STRING:
@@ -187,6 +191,7 @@ static const gn_option *find(const parser *p, const char *name, char letter)
     const gn_option *other = NULL;
     for (size_t i = 0; i < p->table->n; i++) {
         const gn_option *o = &p->table->options[i];
+        if (o->kind == GN_OPTION_GROUP) continue;
         if (name ? !o->name || strcmp(o->name, name) != 0 : o->letter != letter) continue;
         if (o->commands & p->command) return o;
         if (!other) other = o;
@@ -201,8 +206,8 @@ static gn_status *parse_long(parser *p, const char *text)
     const gn_option *o = find(p, name, 0);
     if (!o) return unknown_long(p, name);
     GN_TRY(check_command(p, o));
-    if (!takes_value(o) && eq) GN_FAIL(GN_ERR_USAGE, "--%s takes no value", name);
-    if (takes_value(o)) GN_TRY(value_of(p, o, eq ? eq + 1 : NULL, &value));
+    if (!gn_option_takes_value(o) && eq) GN_FAIL(GN_ERR_USAGE, "--%s takes no value", name);
+    if (gn_option_takes_value(o)) GN_TRY(value_of(p, o, eq ? eq + 1 : NULL, &value));
     return set(p, o, value);
 }
 
@@ -212,7 +217,7 @@ static gn_status *parse_short(parser *p, const char *text)
         const gn_option *o = find(p, NULL, *text);
         if (!o) GN_FAIL(GN_ERR_USAGE, "unknown option '-%c'", *text);
         GN_TRY(check_command(p, o));
-        if (takes_value(o)) {
+        if (gn_option_takes_value(o)) {
             const char *value;
             GN_TRY(value_of(p, o, text[1] ? text + 1 : NULL, &value));
             return set(p, o, value);
@@ -244,25 +249,46 @@ gn_status *gn_args_parse(const gn_option_table *table, uint32_t command, int arg
 /* "-O, --mode MODE" into `text`; its length. */
 static int usage_of(const gn_option *o, char *text, size_t size)
 {
-    const char *value = takes_value(o) ? o->value : "";
-    const char *gap = takes_value(o) ? " " : "";
+    const char *value = gn_option_takes_value(o) ? o->value : "";
+    const char *gap = gn_option_takes_value(o) ? " " : "";
     if (!o->name) return snprintf(text, size, "-%c%s%s", o->letter, gap, value);
     if (!o->letter) return snprintf(text, size, "    --%s%s%s", o->name, gap, value);
     return snprintf(text, size, "-%c, --%s%s%s", o->letter, o->name, gap, value);
+}
+
+bool gn_option_is_of(const gn_option *o, uint32_t command)
+{
+    return o->kind != GN_OPTION_GROUP && (o->commands & command) != 0;
+}
+
+const char *gn_option_group(const gn_option_table *table, uint32_t command, size_t at)
+{
+    enum { MANY = 12 }; /* fewer options are read without titles */
+    size_t n = 0, title = at;
+    for (size_t i = 0; i < table->n; i++) n += gn_option_is_of(&table->options[i], command);
+    if (n < MANY) return NULL;
+    while (title > 0 && table->options[title].kind != GN_OPTION_GROUP) title--;
+    for (size_t i = title; i < at; i++)
+        if (gn_option_is_of(&table->options[i], command)) return NULL;
+    return table->options[title].kind == GN_OPTION_GROUP ? table->options[title].help : NULL;
 }
 
 void gn_args_help(const gn_option_table *table, uint32_t command, FILE *to)
 {
     char text[128];
     int width = 0;
+    size_t first = table->n;
     for (size_t i = 0; i < table->n; i++)
-        if (table->options[i].commands & command) {
+        if (gn_option_is_of(&table->options[i], command)) {
             int n = usage_of(&table->options[i], text, sizeof text);
             if (n > width) width = n;
+            if (first == table->n) first = i;
         }
     for (size_t i = 0; i < table->n; i++) {
         const gn_option *o = &table->options[i];
-        if (!(o->commands & command)) continue;
+        if (!gn_option_is_of(o, command)) continue;
+        const char *group = gn_option_group(table, command, i);
+        if (group) fprintf(to, "%s%s:\n", i > first ? "\n" : "", group);
         usage_of(o, text, sizeof text);
         fprintf(to, "  %-*s  ", width, text);
         for (const char *h = o->help; *h; h++) {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 typedef enum gn_option_kind {
+    GN_OPTION_GROUP,   /* no option: `help` is the title of those that follow */
     GN_OPTION_FLAG,    /* bool */
     GN_OPTION_COUNT,   /* int: how often it was given */
     GN_OPTION_STRING,  /* const char * */
@@ -53,6 +54,13 @@ GN_NODISCARD gn_status *gn_args_parse(const gn_option_table *table, uint32_t com
 
 /* The options of a command, aligned; one option a line, or more where its help has more. */
 void gn_args_help(const gn_option_table *table, uint32_t command, FILE *to);
+
+/* Is it one that this command takes? */
+bool gn_option_is_of(const gn_option *o, uint32_t command);
+bool gn_option_takes_value(const gn_option *o);
+/* The title that stands before the option at `at`, where it is the first of its group that the command takes, and the command has
+ * so many that titles help; else NULL. */
+const char *gn_option_group(const gn_option_table *table, uint32_t command, size_t at);
 
 /* "; did you mean 'x'?" in the arena, or "" when nothing is near. `prefix` goes before x ("--"). */
 const char *gn_args_suggest(gn_arena *arena, const char *prefix, const char *name, const char *const *candidates,

@@ -11,10 +11,33 @@
 
 /* Stages ------------------------------------------------------------------------------------------------------------ */
 
-static void emit_dot(const gn_session *s, gn_buf *out)
+/* Programs that the front end makes and that are compiled as a part of others: NULL, where the name is of none. */
+static const gir_program *uncompiled(const gn_session *s, const char *name)
+{
+    if (name && !strcmp(name, "loss")) return s->model->loss;
+    if (name && !strcmp(name, "validate")) return s->model->validate;
+    return NULL;
+}
+
+/* Is there the program that --program names, and has every stage it that is asked for? */
+static gn_status *check_program(const gn_cli *cli, const gn_session *s)
+{
+    const char *name = cli->opt.program;
+    gn_named_program u[GN_BUILD_PROGRAMS];
+    if (!name || gn_build_chosen(&s->build, name, u)) return NULL;
+    if (!uncompiled(s, name))
+        GN_FAIL(GN_ERR_USAGE, "--program %s: model %s has no such program%s", name, s->model->name,
+                !strcmp(name, "validate") ? "; `monitor = val_loss` in its train block makes one" : " with this data");
+    if (strcmp(cli->opt.emit, "gir") != 0)
+        GN_FAIL(GN_ERR_USAGE,
+                "--program %s: it is a part of step or eval where it is compiled; --emit=gir shows it alone", name);
+    return NULL;
+}
+
+static void emit_dot(const gn_session *s, const char *only, gn_buf *out)
 {
     gn_named_program u[GN_BUILD_PROGRAMS];
-    int n = gn_build_named(&s->build, u);
+    int n = gn_build_chosen(&s->build, only, u);
     gn_buf_add(out, "digraph gnnc {\n  node [shape = box, fontname = monospace];\n");
     for (int k = 0; k < n; k++) {
         const fusion *f = u[k].code->f;
@@ -47,17 +70,19 @@ static gn_status *emit_stage(const gn_cli *cli, const gn_session *s, const char 
     while (stage <= GN_STAGE_OBJ && strcmp(what, names[stage]) != 0) stage++;
     if (!strcmp(what, "ast")) {
         gn_ast_print(s->ast, out);
+    } else if (uncompiled(s, cli->opt.program)) {
+        gir_print(uncompiled(s, cli->opt.program), out);
     } else if (!strcmp(what, "dot")) {
-        emit_dot(s, out);
+        emit_dot(s, cli->opt.program, out);
     } else if (gn_cli_is_cuda(cli) && stage != GN_STAGE_GIR && stage != GN_STAGE_KIR) {
         gn_named_program u[GN_BUILD_PROGRAMS];
         const gn_compiled *programs[GN_BUILD_PROGRAMS];
-        int n = gn_build_named(&s->build, u);
+        int n = gn_build_chosen(&s->build, cli->opt.program, u);
         for (int k = 0; k < n; k++) programs[k] = u[k].code;
         return gn_cli_emit_cuda(cli, n, programs, what, out);
     } else {
         if (stage > GN_STAGE_OBJ) stage = GN_STAGE_OBJ;
-        return gn_build_emit(&s->build, s->opt.mode, s->opt.without.decisions, (gn_stage)stage, out);
+        return gn_build_emit(&s->build, s->opt.mode, s->opt.without.decisions, (gn_stage)stage, cli->opt.program, out);
     }
     return NULL;
 }
@@ -181,6 +206,8 @@ static gn_status *compile(gn_cli *cli)
     gn_session_options o;
     bool ahead;
     GN_TRY(gn_cli_wants_ahead(cli, &ahead));
+    if (cli->opt.program && !cli->opt.emit)
+        GN_FAIL(GN_ERR_USAGE, "--program %s: --emit says which stage of it is printed", cli->opt.program);
     GN_TRY(gn_cli_session_options(cli, &o));
     if (ahead) return gn_cli_compile_ahead(cli, &o);
     o.train = true;
@@ -198,7 +225,8 @@ static gn_status *compile(gn_cli *cli)
     if (cli->opt.emit) {
         gn_buf b = {.arena = cli->arena};
         remark_on_name(cli);
-        status = emit_stages(cli, s, &b);
+        status = check_program(cli, s);
+        if (!status) status = emit_stages(cli, s, &b);
         if (!status) status = gn_cli_write_text(cli->opt.output, &b);
     } else {
         gn_cli_describe(cli, s);
@@ -220,6 +248,7 @@ const gn_command gn_command_compile = {
              "archive or a shared library that C programs link and that needs nothing of gnnc.\n",
     .examples = "  gnnc samples/gcn.gnn                           what the model becomes\n"
                 "  gnnc samples/gcn.gnn --emit=gir -O eager       the tensor IR, unoptimised\n"
+                "  gnnc samples/gcn.gnn --emit=gir --program loss | gnnc opt -   one program, as `opt` takes it\n"
                 "  gnnc samples/gcn.gnn --emit=asm -o gcn.s       machine code\n"
                 "  gnnc samples/gcn.gnn -o gcn.o --header gcn.h   for C, for graphs of any size\n"
                 "  gnnc samples/gcn.gnn --data cora --weights w.safetensors --inference \\\n"

@@ -1,37 +1,123 @@
 #include "cli/device_option.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/scores.h"
 #include "cli/session_options.h"
+#include "cli/text.h"
+#include "cli/train_log.h"
+#include "cli/train_plot.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-typedef struct progress {
-    bool terminal;
-    double last;
-} progress;
+/* Epochs -------------------------------------------------------------------------------------------------------------- */
 
-/* A line that rewrites itself, ten times a second at most. */
-static void show(void *ctx, const gn_epoch *e)
+/* Who hears of each epoch. */
+typedef struct listener {
+    const gn_cli *cli;
+    gn_progress line;
+    gn_train_log log;
+    gn_train_plot plot;
+    int64_t run, runs; /* which seed, from 1 */
+    uint64_t seed;
+    int64_t first; /* the first epoch of this seed that was trained here; 0: none yet */
+} listener;
+
+/* "3 s left of 10 s": by the time that the epochs until now took. */
+static void add_time(gn_buf *b, const listener *l, const gn_epoch *e)
 {
-    progress *p = ctx;
-    double now = gn_now_ms();
-    if (e->epoch != e->epochs && now - p->last < 100) return;
-    p->last = now;
-    char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
-    fprintf(stderr, "\repoch %lld/%lld  loss %.4f  train %s  val %s  test %s ", (long long)e->epoch,
-            (long long)e->epochs, e->loss, gn_cli_percent(train, e->train_acc, 1), gn_cli_percent(val, e->val_acc, 1),
-            gn_cli_percent(test, e->test_acc, 1));
+    double done = (double)(e->epoch - l->first + 1), all = (double)(e->epochs - l->first + 1);
+    double total = e->seconds * all / done, left = total - e->seconds;
+    gn_buf_printf(b, "  %s left of %s%s", gn_text_time(b->arena, left * 1e6), e->patience ? "at most " : "",
+                  gn_text_time(b->arena, total * 1e6));
 }
 
-static void spread(const gn_fit *fits, int64_t n, double *mean, double *std)
+static void show(listener *l, const gn_epoch *e)
+{
+    char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
+    gn_arena a;
+    gn_arena_init(&a);
+    a.oom = l->cli->arena->oom;
+    gn_buf b = {.arena = &a};
+    if (l->runs > 1) gn_buf_printf(&b, "seed %lld/%lld  ", (long long)l->run, (long long)l->runs);
+    gn_buf_printf(&b, "epoch %lld/%lld", (long long)e->epoch, (long long)e->epochs);
+    add_time(&b, l, e);
+    gn_buf_printf(&b, "  loss %.4f", e->loss);
+    if (!isnan(e->train_acc) || !isnan(e->val_acc))
+        gn_buf_printf(&b, "  train %s  val %s  test %s", gn_cli_percent(train, e->train_acc, 1),
+                      gn_cli_percent(val, e->val_acc, 1), gn_cli_percent(test, e->test_acc, 1));
+    if (!isnan(e->val_auc)) gn_buf_printf(&b, "  val ROC AUC %s", gn_cli_percent(val, e->val_auc, 1));
+    if (e->patience) gn_buf_printf(&b, "  no better for %lld of %lld", (long long)e->misses, (long long)e->patience);
+    gn_progress_show(&l->line, b.p);
+    gn_arena_free(&a);
+}
+
+static void hear(void *ctx, const gn_epoch *e)
+{
+    listener *l = ctx;
+    if (!l->first) l->first = e->epoch;
+    gn_train_log_epoch(&l->log, l->seed, e);
+    gn_train_plot_epoch(&l->plot, l->seed, e);
+    if (gn_progress_due(&l->line) || e->epoch == e->epochs) show(l, e);
+}
+
+static void hear_kept(void *ctx, uint64_t seed, const gn_epoch *e)
+{
+    listener *l = ctx;
+    gn_train_plot_epoch(&l->plot, seed, e);
+}
+
+static void begin_listening(gn_cli *cli, int64_t runs, listener *l)
+{
+    *l = (listener){.cli = cli, .runs = runs};
+    gn_progress_begin(&l->line, stderr, !cli->opt.quiet);
+    l->log = (gn_train_log){.arena = cli->arena,
+                            .path = cli->opt.log,
+                            .resumed = cli->opt.resume_from != NULL,
+                            .kept = hear_kept,
+                            .ctx = l};
+    l->plot = (gn_train_plot){.arena = cli->arena, .path = cli->opt.plot};
+}
+
+/* Files that are written while it is trained, whatever has become of it; the first thing that went wrong. */
+static gn_status *end_listening(gn_cli *cli, const gn_session *s, listener *l, gn_status *status)
+{
+    const char *data = s->data->name ? s->data->name : "data";
+    gn_status *more[] = {gn_train_log_end(&l->log), NULL};
+    more[1] = gn_train_plot_write(&l->plot, gn_arena_printf(cli->arena, "%s on %s", s->model->name, data));
+    for (int k = 0; k < 2; k++) {
+        if (!status)
+            status = more[k];
+        else
+            gn_status_free(more[k]);
+    }
+    return status;
+}
+
+/* Reports ------------------------------------------------------------------------------------------------------------- */
+
+/* Of one figure of the runs, which is a double at this offset. */
+static void spread(const gn_fit *fits, int64_t n, size_t offset, double *mean, double *std)
 {
     double sum = 0, sq = 0;
-    for (int64_t k = 0; k < n; k++) sum += fits[k].test_acc;
+    for (int64_t k = 0; k < n; k++) sum += *(const double *)(const void *)((const char *)&fits[k] + offset);
     *mean = sum / (double)n;
-    for (int64_t k = 0; k < n; k++) sq += (fits[k].test_acc - *mean) * (fits[k].test_acc - *mean);
+    for (int64_t k = 0; k < n; k++) {
+        double d = *(const double *)(const void *)((const char *)&fits[k] + offset) - *mean;
+        sq += d * d;
+    }
     *std = n > 1 ? sqrt(sq / (double)(n - 1)) : 0;
+}
+
+static void json_spread(gn_json *j, const char *key, const gn_fit *fits, int64_t n, size_t offset)
+{
+    double mean, std;
+    spread(fits, n, offset, &mean, &std);
+    gn_json_object(j, key);
+    gn_json_double(j, "mean", mean);
+    gn_json_double(j, "std", std);
+    gn_json_end(j);
 }
 
 /* All step times of all runs but each run's first, which touches memory for the first time. */
@@ -46,7 +132,7 @@ static double *all_steps(const gn_cli *cli, const gn_fit *fits, int64_t n, int64
     return x;
 }
 
-static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
+static gn_status *report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
 {
     gn_json j;
     gn_json_init(&j, stdout, true);
@@ -59,21 +145,26 @@ static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fi
         gn_json_int(&j, "epochs", fits[k].epochs);
         gn_json_int(&j, "resumed_epochs", fits[k].resumed);
         gn_json_bool(&j, "interrupted", fits[k].interrupted);
+        gn_json_string(&j, "stopped", gn_stop_name[fits[k].stop]);
+        gn_json_int(&j, "epochs_without_gain", fits[k].misses);
         gn_json_int(&j, "best_epoch", fits[k].best_epoch);
         gn_json_double(&j, "loss", fits[k].loss);
         gn_json_double(&j, "best_loss", fits[k].best_loss);
         gn_json_double(&j, "train_acc", fits[k].train_acc);
         gn_json_double(&j, "val_acc", fits[k].val_acc);
         gn_json_double(&j, "test_acc", fits[k].test_acc);
+        if (gn_session_unbalanced(s)) {
+            gn_json_double(&j, "train_roc_auc", fits[k].train_auc);
+            gn_json_double(&j, "val_roc_auc", fits[k].val_auc);
+            gn_json_double(&j, "test_roc_auc", fits[k].test_auc);
+        }
         gn_json_end(&j);
     }
     gn_json_end(&j);
-    double mean, std;
-    spread(fits, n, &mean, &std);
-    gn_json_object(&j, "test_acc");
-    gn_json_double(&j, "mean", mean);
-    gn_json_double(&j, "std", std);
-    gn_json_end(&j);
+    json_spread(&j, "test_acc", fits, n, offsetof(gn_fit, test_acc));
+    if (gn_session_unbalanced(s)) json_spread(&j, "test_roc_auc", fits, n, offsetof(gn_fit, test_auc));
+    GN_TRY(gn_cli_json_metrics(&j, s));
+    gn_cli_json_not_finite(&j, s);
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
     gn_cli_json_times(&j, "step_us", x, steps);
@@ -82,6 +173,7 @@ static void report_json(const gn_cli *cli, const gn_session *s, const gn_fit *fi
     gn_json_double(&j, "prepare_ms", s->build.eval.prepare_ms + s->build.step.prepare_ms);
     gn_json_int(&j, "peak_bytes", gn_session_peak_bytes(s));
     gn_json_end(&j);
+    return NULL;
 }
 
 /* Loss and accuracy are of one epoch: the one whose weights are kept. */
@@ -96,34 +188,56 @@ static void report_fit(const gn_session *s, const gn_fit *f)
         printf(", accuracy train %s val %s test %s", gn_cli_percent(train, f->train_acc, 2),
                gn_cli_percent(val, f->val_acc, 2), gn_cli_percent(test, f->test_acc, 2));
     printf("\n");
+    if (gn_session_unbalanced(s))
+        printf("  ROC AUC train %s val %s test %s (one class has less than a third of the nodes)\n",
+               gn_cli_percent(train, f->train_auc, 2), gn_cli_percent(val, f->val_auc, 2),
+               gn_cli_percent(test, f->test_auc, 2));
+    if (f->stop == GN_STOP_PATIENCE)
+        printf("  stopped by patience: no epoch after %lld was better, %lld in a row\n",
+               (long long)(f->epochs - f->misses), (long long)f->misses);
 }
 
-static void report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
+static void print_spread(const char *what, const gn_fit *fits, int64_t n, size_t offset)
 {
     double mean, std;
+    spread(fits, n, offset, &mean, &std);
+    if (n > 1 && !isnan(mean)) printf("%s %.2f%% +- %.2f over %lld seeds\n", what, 100 * mean, 100 * std, (long long)n);
+}
+
+static gn_status *report_text(const gn_cli *cli, const gn_session *s, const gn_fit *fits, int64_t n)
+{
     int64_t steps;
     double *x = all_steps(cli, fits, n, &steps);
-    spread(fits, n, &mean, &std);
     for (int64_t k = 0; k < n; k++) report_fit(s, &fits[k]);
-    if (n > 1 && !isnan(mean))
-        printf("test accuracy %.2f%% +- %.2f over %lld seeds\n", 100 * mean, 100 * std, (long long)n);
+    print_spread("test accuracy", fits, n, offsetof(gn_fit, test_acc));
+    print_spread("test ROC AUC", fits, n, offsetof(gn_fit, test_auc));
+    if (cli->opt.verbose && n) GN_TRY(gn_cli_print_metrics(cli, s));
     if (steps) printf("step %.1f us (median), ", gn_cli_median(x, steps));
     char peak[GN_CLI_BYTES];
     printf("compiled in %.1f ms%s, peak %s\n", s->frontend_ms + s->build.ms, gn_cli_cached(s),
            gn_cli_bytes(peak, gn_session_peak_bytes(s)));
+    return NULL;
 }
 
 /* *done: how many came to an end, be it an early one. */
 static gn_status *fit_all(gn_cli *cli, gn_session *s, gn_fit *fits, int64_t n, int64_t *done)
 {
-    progress p = {.terminal = !cli->opt.quiet && isatty(STDERR_FILENO)};
-    for (int64_t k = *done = 0; k < n && !(k && fits[k - 1].interrupted); k++) {
-        gn_status *status = gn_session_fit(s, s->opt.seed + (uint64_t)k, p.terminal ? show : NULL, &p, &fits[k]);
-        if (p.terminal) fputs("\n", stderr);
-        if (status) return gn_status_annotate(status, "seed %llu", (unsigned long long)(s->opt.seed + (uint64_t)k));
-        *done = k + 1;
+    listener l;
+    gn_status *status = NULL;
+    begin_listening(cli, n, &l);
+    bool listens = l.line.on || l.log.path || l.plot.path;
+    for (int64_t k = *done = 0; k < n && !status && !(k && fits[k - 1].interrupted); k++) {
+        l.run = k + 1;
+        l.seed = s->opt.seed + (uint64_t)k;
+        l.first = 0;
+        status = gn_session_fit(s, l.seed, listens ? hear : NULL, &l, &fits[k]);
+        gn_progress_end(&l.line);
+        if (status)
+            status = gn_status_annotate(status, "seed %llu", (unsigned long long)l.seed);
+        else
+            *done = k + 1;
     }
-    return NULL;
+    return end_listening(cli, s, &l, status);
 }
 
 /* Where it goes on, once the checkpoint is written. */
@@ -153,7 +267,13 @@ static gn_status *train_session(gn_cli *cli, gn_session *s)
     gn_status *status = fit_all(cli, s, fits, n, &done);
     gn_cli_interrupt_end();
     if (cli->opt.verbose) gn_cli_profile("step", &s->build.step);
-    if (done) cli->opt.json ? report_json(cli, s, fits, done) : report_text(cli, s, fits, done);
+    gn_status *said = NULL;
+    if (done) said = cli->opt.json ? report_json(cli, s, fits, done) : report_text(cli, s, fits, done);
+    if (!status)
+        status = said;
+    else
+        gn_status_free(said);
+    if (done) gn_cli_warn_not_finite(cli, s);
     if (!status && cli->opt.save) status = gn_session_save(s, cli->opt.save);
     if (!status && cli->opt.predictions) status = gn_cli_write_predictions(cli, s);
     for (int64_t k = 0; k < done; k++) {
@@ -189,13 +309,37 @@ static gn_status *set_checkpoints(gn_cli *cli, gn_session_options *o)
     return NULL;
 }
 
+/* Files that it writes: each can be written, and no two are one. */
+static gn_status *check_outputs(const gn_cli *cli)
+{
+    enum { OUTPUTS = 5 };
+    const gn_cli_options *o = &cli->opt;
+    const struct {
+        const char *option, *path;
+    } out[OUTPUTS] = {{"--save", o->save},
+                      {"--predictions", o->predictions},
+                      {"--log", o->log},
+                      {"--plot", o->plot},
+                      {"--checkpoint", o->checkpoint}};
+    GN_TRY(gn_train_log_check(o->log));
+    GN_TRY(gn_train_plot_check(o->plot));
+    for (int k = 0; k < OUTPUTS; k++) {
+        GN_TRY(gn_cli_check_output(cli, out[k].option, out[k].path));
+        for (int i = k == OUTPUTS - 1; i < k && out[k].path; i++) /* of --save set_checkpoints speaks */
+            if (out[i].path && (!strcmp(out[i].path, out[k].path) || gn_cli_same_file(out[i].path, out[k].path)))
+                GN_FAIL(GN_ERR_USAGE, "%s %s: %s writes the same file", out[k].option, out[k].path, out[i].option);
+    }
+    return NULL;
+}
+
 static gn_status *train(gn_cli *cli)
 {
     gn_session_options o;
     GN_TRY(gn_cli_session_options(cli, &o));
-    GN_TRY(gn_cli_check_output(cli, "--save", cli->opt.save));
-    GN_TRY(gn_cli_check_output(cli, "--predictions", cli->opt.predictions));
+    GN_TRY(check_outputs(cli));
     GN_TRY(set_checkpoints(cli, &o));
+    o.has_rate = cli->opt.rate >= 0;
+    o.rate = cli->opt.rate;
     GN_TRY(gn_cli_open_device(cli));
     o.target = cli->target;
     o.train = true;
@@ -224,6 +368,7 @@ const gn_command gn_command_train = {
         "  gnnc train samples/gcn.gnn --checkpoint c.safetensors     and after a break, with all that was given:\n"
         "  gnnc train samples/gcn.gnn --checkpoint c.safetensors --resume c.safetensors\n"
         "  gnnc train samples/gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"
+        "  gnnc train samples/gcn.gnn --lr 0.005 --log gcn.csv --plot gcn.svg   every epoch, and a picture\n"
         "  gnnc train samples/gcn.gnn -D hidden=64 --epochs 100 -O max-autotune\n",
     .min_args = 1,
     .max_args = 1,

@@ -45,6 +45,10 @@ typedef struct gn_cli_options {
     const char *passes;      /* opt: comma-separated; NULL: the pipeline of the mode */
     const char *data;        /* NULL: the embedded sample */
     const char *save;        /* train: where the weights go */
+    const char *log;         /* train: where a line of each epoch goes */
+    const char *plot;        /* train: where the picture of them goes */
+    const char *program;     /* compile: of --emit, one alone; NULL: all */
+    double rate;             /* train: of learning; negative: not given */
     const char *checkpoint;  /* train: where training that can go on is written */
     const char *resume_from; /* train: the checkpoint that it goes on from */
     const char *weights;     /* where weights come from */

@@ -24,16 +24,14 @@ static gn_named_tensor tensor(const char *name, gn_elem elem, int rank, const in
     return t;
 }
 
-/* Logits of classes: which is the largest, the first of equal ones. */
+/* Logits of classes, and which is predicted: -1 where there is a NaN. */
 static gn_status *write_classes(const gn_cli *cli, const gn_result *r)
 {
     const char *path = cli->opt.predictions;
     const float *logits = r->data;
     int64_t classes = r->row_elems;
     int32_t *label = GN_NEW_N(cli->arena, int32_t, r->n_rows + 1);
-    for (int64_t i = 0; i < r->n_rows; i++)
-        for (int64_t c = 1; c < classes; c++)
-            if (logits[i * classes + c] > logits[i * classes + label[i]]) label[i] = (int32_t)c;
+    for (int64_t i = 0; i < r->n_rows; i++) label[i] = (int32_t)gn_predicted(logits + i * classes, classes);
     gn_named_tensor t[2] = {tensor("logits", GN_F32, 2, r->dim, logits),
                             tensor("prediction", GN_I32, 1, r->dim, label)};
     gn_tensor_file f = {.n = 2, .tensors = t};

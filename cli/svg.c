@@ -13,15 +13,44 @@ gn_scale gn_scale_for(double least, double most, double from, double to)
     return s;
 }
 
+/* 1, 2 or 5 times a power of ten: about a sixth of `range`. */
+static double step_of(double range)
+{
+    double raw = range / 6, power = pow(10, floor(log10(raw)));
+    return power * (raw <= 1.0001 * power ? 1 : raw <= 2.0001 * power ? 2 : raw <= 5.0001 * power ? 5 : 10);
+}
+
+gn_scale gn_scale_linear(double least, double most, double from, double to)
+{
+    double range = most - least;
+    if (!(range > 0)) range = fabs(most) > 0 ? fabs(most) / 10 : 1;
+    double step = step_of(range);
+    gn_scale s = {.from = from, .to = to, .linear = true};
+    s.low = floor(least / step + 1e-9) * step;
+    s.high = ceil(most / step - 1e-9) * step;
+    if (!(s.high > s.low)) s.high = s.low + step;
+    return s;
+}
+
 double gn_scale_at(const gn_scale *s, double value)
 {
     if (!(value > s->low)) return s->from;
     if (value > s->high) return s->to;
+    if (s->linear) return s->from + (s->to - s->from) * ((value - s->low) / (s->high - s->low));
     return s->from + (s->to - s->from) * log(value / s->low) / log(s->high / s->low);
+}
+
+static int linear_ticks(const gn_scale *s, int room, double *at)
+{
+    double step = step_of(s->high - s->low);
+    int n = 0;
+    for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step && n < room; k++) at[n++] = k * step;
+    return n;
 }
 
 int gn_scale_ticks(const gn_scale *s, int room, double *at)
 {
+    if (s->linear) return linear_ticks(s, room, at);
     static const double few[] = {1}, many[] = {1, 2, 5};
     bool more = s->high / s->low < 150;
     int n = 0, of = more ? 3 : 1;
@@ -51,6 +80,16 @@ void gn_svg_begin(FILE *to, double width, double height, const char *label)
     fprintf(to, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", width, height);
     gn_text_html(to, label);
     fputs("\">\n", to);
+}
+
+void gn_svg_begin_alone(FILE *to, double width, double height, const char *label, const char *style)
+{
+    fprintf(to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" "
+            "role=\"img\" aria-label=\"",
+            width, height, width, height);
+    gn_text_html(to, label);
+    fprintf(to, "\">\n<style>\n%s</style>\n", style);
 }
 
 void gn_svg_end(FILE *to) { fputs("</svg>\n", to); }
@@ -88,4 +127,11 @@ void gn_svg_dot(FILE *to, const char *class, double x, double y, double r, const
 {
     fprintf(to, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"", class, x, y, r);
     close_with_title(to, "circle", title);
+}
+
+void gn_svg_curve(FILE *to, const char *class, int64_t n, const double *xy)
+{
+    fprintf(to, "<polyline class=\"%s\" points=\"", class);
+    for (int64_t k = 0; k < n; k++) fprintf(to, "%s%.1f,%.1f", k ? " " : "", xy[2 * k], xy[2 * k + 1]);
+    fputs("\"/>\n", to);
 }

@@ -375,7 +375,7 @@ static gn_status *print_stage(const gnnc_executable *e, gn_arena *a, const char 
     if (k == AST)
         gn_ast_print(e->module->ast, &b);
     else
-        GN_TRY(gn_build_emit(newest, mode, e->opt.without.decisions, (gn_stage)k, &b));
+        GN_TRY(gn_build_emit(newest, mode, e->opt.without.decisions, (gn_stage)k, NULL, &b));
     return api_give_text(&b, text);
 }
 

@@ -17,6 +17,14 @@ int gn_build_named(const gn_build *b, gn_named_program out[GN_BUILD_PROGRAMS])
     return n;
 }
 
+int gn_build_chosen(const gn_build *b, const char *only, gn_named_program out[GN_BUILD_PROGRAMS])
+{
+    int n = gn_build_named(b, out), chosen = 0;
+    for (int k = 0; k < n; k++)
+        if (!only || !strcmp(out[k].name, only)) out[chosen++] = out[k];
+    return chosen;
+}
+
 static gn_status *emit_code(const gn_named_program *u, int n, const gn_codegen_options *o, gn_emit what, gn_buf *out)
 {
     int total = 0;
@@ -28,11 +36,12 @@ static gn_status *emit_code(const gn_named_program *u, int n, const gn_codegen_o
     return gn_cpu_emit(kernels, total, o, what, out);
 }
 
-gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off, gn_stage stage, gn_buf *out)
+gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off, gn_stage stage, const char *only,
+                         gn_buf *out)
 {
     gn_codegen_options o = {.opt_level = gn_modes[mode].eager ? 0 : 1, .off = off};
     gn_named_program u[GN_BUILD_PROGRAMS];
-    int n = gn_build_named(b, u);
+    int n = gn_build_chosen(b, only, u);
     gn_buf_add(out, "");
     switch (stage) {
     case GN_STAGE_GIR:

@@ -3,9 +3,8 @@
  * the step alone (learning rate, bias corrections) is a scalar in f64, as it is a Python float there. */
 #include "passes/train.h"
 
-#include <string.h>
-
 #include <math.h>
+#include <string.h>
 
 typedef struct trainer {
     gir_program *p;
@@ -96,8 +95,7 @@ double gn_train_rate(const gn_train_spec *s, int64_t step)
     switch (s->schedule) {
     case GN_LR_STEP: return s->lr * pow(s->gamma, floor(t / period));
     case GN_LR_EXPONENTIAL: return s->lr * pow(s->gamma, t);
-    case GN_LR_COSINE:
-        return s->eta_min + (s->lr - s->eta_min) * (1 + cos(t * 3.14159265358979323846 / period)) / 2;
+    case GN_LR_COSINE: return s->eta_min + (s->lr - s->eta_min) * (1 + cos(t * 3.14159265358979323846 / period)) / 2;
     case GN_LR_LINEAR: return s->lr * (1 + (s->gamma - 1) * fmin(t, period) / period);
     default: return s->lr;
     }
