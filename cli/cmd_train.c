@@ -193,8 +193,7 @@ static void report_fit(const gn_session *s, const gn_fit *f)
                gn_cli_percent(train, f->train_auc, 2), gn_cli_percent(val, f->val_auc, 2),
                gn_cli_percent(test, f->test_auc, 2));
     if (f->stop == GN_STOP_PATIENCE)
-        printf("  stopped by patience: no epoch after %lld was better, %lld in a row\n",
-               (long long)(f->epochs - f->misses), (long long)f->misses);
+        printf("  stopped by patience: %lld epochs in a row without a gain\n", (long long)f->misses);
 }
 
 static void print_spread(const char *what, const gn_fit *fits, int64_t n, size_t offset)

@@ -6,12 +6,14 @@
 #define GN_CLI_COMMAND_H
 
 #include "cli/options.h"
+#include "cli/progress.h"
 
 typedef struct gn_cli {
     gn_arena *arena; /* the command's, freed by main; a failed allocation is reported there */
     gn_cli_options opt;
     gn_string_list args;      /* operands, the subcommand's name not among them */
     struct gn_cache *cache;   /* what gn_cli_open_cache opened; ended by main */
+    gn_progress line;         /* of what takes long before a command's own work */
     struct gn_target *target; /* what gn_cli_open_device opened; ended by main */
 } gn_cli;
 

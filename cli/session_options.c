@@ -2,6 +2,7 @@
 #include "cli/interrupt.h"
 #include "cli/report.h"
 #include "cli/session_options.h"
+#include "cli/text.h"
 
 #include "base/outfile.h"
 #include "base/map.h"
@@ -43,6 +44,25 @@ static void say(void *ctx, const char *text)
     fprintf(stderr, "tune: %s\n", text);
 }
 
+/* A search, on a terminal, in a line. */
+static void tell(void *ctx, const gn_tune_news *n)
+{
+    gn_cli *cli = ctx;
+    gn_progress *line = &cli->line;
+    gn_arena a;
+    if (!gn_progress_due(line)) return;
+    gn_arena_init(&a);
+    a.oom = cli->arena->oom;
+    gn_buf b = {.arena = &a};
+    gn_buf_printf(&b, "search, %s: %s left", gn_unit_name[n->unit],
+                  gn_text_time(&a, n->seconds_left < 1 ? n->seconds_left * 1e6 : ceil(n->seconds_left) * 1e6));
+    if (n->best_us > 0)
+        gn_buf_printf(&b, "  best %s, the default %s", gn_text_time(&a, n->best_us), gn_text_time(&a, n->default_us));
+    gn_buf_printf(&b, "  trying %s", n->trying);
+    gn_progress_show(line, b.p);
+    gn_arena_free(&a);
+}
+
 gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
 {
     const gn_cli_options *o = &cli->opt;
@@ -75,6 +95,9 @@ gn_status *gn_cli_session_options(gn_cli *cli, gn_session_options *out)
     out->tune_seconds = o->tune_budget < 0 ? (double)GN_TUNE_SECONDS : o->tune_budget;
     out->free_order = !o->reorder;
     out->tune_say = o->verbose ? say : NULL;
+    gn_progress_begin(&cli->line, stderr, !o->quiet && !o->verbose);
+    out->tune_tell = cli->line.on ? tell : NULL;
+    out->tune_ctx = cli;
     return defines_of(cli, out);
 }
 
@@ -95,9 +118,11 @@ gn_status *gn_cli_check_output(const gn_cli *cli, const char *option, const char
 
 gn_status *gn_cli_session_open(gn_cli *cli, gn_session_options *o, gn_session **out)
 {
-    if (o->over || o->no_code || !gn_modes[o->mode].tune) return gn_session_new(cli->arena, o, out);
-    o->over = gn_cli_interrupt_begin();
+    bool listens = !o->over && !o->no_code && gn_modes[o->mode].tune;
+    if (listens) o->over = gn_cli_interrupt_begin();
     gn_status *s = gn_session_new(cli->arena, o, out);
+    gn_progress_clear(&cli->line);
+    if (!listens) return s;
     gn_cli_interrupt_end();
     bool over = *o->over;
     o->over = NULL;

@@ -44,7 +44,8 @@ static int linear_ticks(const gn_scale *s, int room, double *at)
 {
     double step = step_of(s->high - s->low);
     int n = 0;
-    for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step && n < room; k++) at[n++] = k * step;
+    for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step && n < room; k++)
+        at[n++] = k * step + 0.0; /* no -0 */
     return n;
 }
 

@@ -167,14 +167,15 @@ static gn_status *step(gn_session *s, bool asked, pending *p, gn_fit *out, doubl
 }
 
 /* What is done after an epoch whose loss is known. */
-static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, gn_epoch *e, gn_best *b,
-                            bool *stop)
+static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *), void *ctx, double begun_ms,
+                            gn_epoch *e, gn_best *b, bool *stop)
 {
     const gn_train_spec *t = &s->model->train;
     bool choose = t->select_best || t->patience > 0;
     if (!isfinite(e->loss)) return not_finite(e->loss, e->epoch);
     if (choose || each) GN_TRY(measure(s, e));
     if (choose) GN_TRY(select_best(s, e, b, stop));
+    e->seconds = (gn_now_ms() - begun_ms) * 1e-3;
     if (each) each(ctx, e);
     return NULL;
 }
@@ -205,9 +206,8 @@ static gn_status *epochs(gn_session *s, void (*each)(void *, const gn_epoch *), 
                       .val_auc = NAN,
                       .test_auc = NAN,
                       .val_loss = NAN,
-                      .rate = gn_train_rate(t, out->epochs - 1),
-                      .seconds = (gn_now_ms() - begun_ms) * 1e-3};
-        GN_TRY(end_epoch(s, each, ctx, &e, b, &stop));
+                      .rate = gn_train_rate(t, out->epochs - 1)};
+        GN_TRY(end_epoch(s, each, ctx, begun_ms, &e, b, &stop));
         out->stop = stop ? GN_STOP_PATIENCE : out->interrupted ? GN_STOP_INTERRUPTED : GN_STOP_EPOCHS;
         stop |= out->interrupted;
         if (stop || !is_due(s, out->epochs, last_ms)) continue;

@@ -13,6 +13,14 @@
 
 #include <stdatomic.h>
 
+/* A search, before each candidate. */
+typedef struct gn_tune_news {
+    gn_unit_id unit;
+    const char *trying;         /* a few words */
+    double default_us, best_us; /* of a run; 0: not measured yet */
+    double seconds_left;        /* of the budget of this program */
+} gn_tune_news;
+
 typedef struct gn_session_options {
     const char *path;  /* of the model */
     const char *text;  /* NULL: read from path */
@@ -52,6 +60,8 @@ typedef struct gn_session_options {
     bool tune_on;             /* search on, in any mode, whatever is kept */
     bool free_order;          /* nodes may be reordered by a search */
     void (*tune_say)(void *ctx, const char *text); /* what was tried and what came of it; NULL: nobody listens */
+    /* What is tried next, and how far the search is; NULL: nobody listens. */
+    void (*tune_tell)(void *ctx, const struct gn_tune_news *news);
     /* For tests: sees a candidate's code before it is bound. */
     void (*tune_made)(void *ctx, const char *candidate, gn_unit *u);
     void *tune_ctx;

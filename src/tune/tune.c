@@ -31,6 +31,17 @@ void tuner_say(const tuner *t, const char *fmt, ...)
     t->wish->say(t->wish->ctx, text);
 }
 
+void tuner_tell(const tuner *t, const char *trying)
+{
+    double left = (t->deadline - gn_now_ms()) * 1e-3;
+    const gn_tune_news news = {.unit = t->id,
+                               .trying = trying,
+                               .default_us = t->rec->default_us,
+                               .best_us = t->best_us,
+                               .seconds_left = left > 0 ? left : 0};
+    if (t->wish->tell) t->wish->tell(t->wish->ctx, &news);
+}
+
 /* Is there time for another candidate? */
 static bool time_left(const tuner *t)
 {
@@ -76,6 +87,7 @@ static void drop(tuner *t, trial *c)
 static gn_status *make_right(tuner *t, trial **c, const char *name)
 {
     const char *why = NULL;
+    tuner_tell(t, name);
     gn_status *s = make(t, *c, name);
     if (!s) s = check_same(t, (*c)->unit, &why);
     if (s) tuner_say(t, "%s: cannot be made: %s", name, gn_status_message(s));
@@ -134,6 +146,7 @@ static gn_status *attempt(tuner *t, const gn_pick *pick, const char *name, bool 
     *won = duel_won(&d);
     tuner_say(t, "%s: %.1f us beside %.1f, %.3f +- %.3f times%s", name, d.b_us, d.a_us, d.ratio, d.noise,
               *won ? ": taken" : "");
+    t->best_us = *won ? d.b_us : d.a_us;
     if (*won)
         adopt(t, c);
     else
@@ -396,6 +409,7 @@ static gn_status *settle(tuner *t)
     }
     t->rec->default_us = d.a_us;
     t->rec->noise = d.noise;
+    t->best_us = d.a_us;
     t->rec->best_us = d.a_us * d.ratio;
     if (duel_won(&d)) return NULL;
     tuner_say(t, "the best, %.1f us, is not faster than the default, %.1f us, by more than noise: the default it is",

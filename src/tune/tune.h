@@ -28,8 +28,9 @@ typedef struct gn_tune_site {
 /* What is wanted of a search, and who is told of it. */
 typedef struct gn_tune_wish {
     gn_mode mode;
-    int threads;                              /* that were asked for; 0: fewer may be found to be faster */
-    void (*say)(void *ctx, const char *text); /* NULL: nobody listens */
+    int threads;                                       /* that were asked for; 0: fewer may be found to be faster */
+    void (*say)(void *ctx, const char *text);          /* NULL: nobody listens */
+    void (*tell)(void *ctx, const gn_tune_news *news); /* likewise; before each candidate */
     /* For tests: sees a candidate's code, and may see the default's, before it is bound. */
     void (*made)(void *ctx, const char *candidate, gn_unit *u);
     void *ctx;

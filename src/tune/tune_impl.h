@@ -36,6 +36,7 @@ typedef struct tuner {
     trial *alive;    /* all that there are */
     trial *best;     /* NULL: the default */
     double deadline; /* gn_now_ms; of candidates */
+    double best_us;  /* of the best, when it was last measured; 0: not yet */
     double last_ms;  /* that are kept for the best against the default */
     double make_ms;  /* that the slowest candidate took to be made; of a device alone, whose compiler takes long */
     int n_results;
@@ -119,6 +120,7 @@ typedef struct tune_space {
 } tune_space;
 const tune_space *tune_space_of(const gn_target *target); /* NULL: this processor's */
 
+void tuner_tell(const tuner *t, const char *trying);
 void tuner_say(const tuner *t, const char *fmt, ...) GN_PRINTF(2, 3);
 
 #endif

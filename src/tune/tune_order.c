@@ -87,6 +87,8 @@ gn_status *tune_orders(gn_session *of, gn_session **s, gn_tuned *rec, double dea
         if (gn_now_ms() + 3 * once + 16 * rec->default_us * 1e-3 > deadline) return NULL;
         gn_tune_site site = tune_site_of(*s);
         tuner t = {.arena = of->arena, .site = &site, .wish = &wish, .id = rec->unit, .rec = rec};
+        t.deadline = deadline;
+        tuner_tell(&t, gn_arena_printf(of->arena, "order %s", gn_order_name[orders[k]]));
         gn_status *bad = tune_default_session(of, orders[k], &other);
         if (bad) other = NULL; /* both at once may be too much for a memory */
         const char *what = bad ? "made" : "run";

@@ -27,6 +27,7 @@ gn_tune_wish tune_wish_of(const gn_session *s)
     return (gn_tune_wish){.mode = s->opt.mode,
                           .threads = s->opt.threads,
                           .say = s->opt.tune_say,
+                          .tell = s->opt.tune_tell,
                           .made = s->opt.tune_made,
                           .ctx = s->opt.tune_ctx,
                           .over = s->opt.over};
