@@ -178,11 +178,12 @@ const gn_command gn_command_bench = {
              "those of eager (of the first mode where eager is not among them).\n"
              "The folder gets report.html, results.json, results.csv, tables.tex, tables.md, report.xlsx,\n"
              "recommendations.txt (printed too) and config.json.  Exit status 0: some cell ended well.\n",
-    .examples = "  gnnc bench samples/gcn.gnn                                 on the built-in graph\n"
-                "  gnnc bench samples/gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results\n"
-                "  gnnc bench samples/gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results --resume\n"
-                "  gnnc bench samples/gat.gnn --data synthetic:nodes=10000,edges=100000 --timeout 60\n"
-                "  gnnc bench samples/gcn.gnn --data cora --device cuda --modes default,reduce-overhead\n",
+    .examples = "  gnnc bench gcn.gnn                                 on the built-in graph\n"
+                "  gnnc bench gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results\n"
+                "  gnnc bench gcn.gnn --data cora,citeseer --modes all --threads 1,2 -o results --resume\n"
+                "  gnnc bench gat.gnn --data synthetic:nodes=10000,edges=100000 --timeout 60\n"
+                "  gnnc bench gcn.gnn --data cora --device cuda --modes default,reduce-overhead\n",
+    .takes_model = true,
     .min_args = 1,
     .max_args = 1,
     .run = bench,

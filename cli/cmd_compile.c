@@ -246,16 +246,17 @@ const gn_command gn_command_compile = {
     .about = "Compiles a model for the shapes of its data and says what came of it: operators, kernels,\n"
              "memory, and with -v what was fused.  Nothing is run.  With -o it becomes an object, an\n"
              "archive or a shared library that C programs link and that needs nothing of gnnc.\n",
-    .examples = "  gnnc samples/gcn.gnn                           what the model becomes\n"
-                "  gnnc samples/gcn.gnn --emit=gir -O eager       the tensor IR, unoptimised\n"
-                "  gnnc samples/gcn.gnn --emit=gir --program loss | gnnc opt -   one program, as `opt` takes it\n"
-                "  gnnc samples/gcn.gnn --emit=asm -o gcn.s       machine code\n"
-                "  gnnc samples/gcn.gnn -o gcn.o --header gcn.h   for C, for graphs of any size\n"
-                "  gnnc samples/gcn.gnn --data cora --weights w.safetensors --inference \\\n"
+    .examples = "  gnnc gcn.gnn                           what the model becomes\n"
+                "  gnnc gcn.gnn --emit=gir -O eager       the tensor IR, unoptimised\n"
+                "  gnnc gcn.gnn --emit=gir --program loss | gnnc opt -   one program, as `opt` takes it\n"
+                "  gnnc gcn.gnn --emit=asm -o gcn.s       machine code\n"
+                "  gnnc gcn.gnn -o gcn.o --header gcn.h   for C, for graphs of any size\n"
+                "  gnnc gcn.gnn --data cora --weights w.safetensors --inference \\\n"
                 "      --cpu x86-64-v3 -o gcn.a --header gcn.h    trained weights, other machines\n"
-                "  gnnc samples/gat.gnn -D heads=4 -D hidden=16   other hyperparameters\n"
-                "  gnnc samples/gcn.gnn --arch sm_90 --emit=cuda,ptx   code for a GPU; this machine needs none\n"
-                "  gnnc samples/gcn.gnn --emit=dot | dot -Tsvg    a drawing\n",
+                "  gnnc gat.gnn -D heads=4 -D hidden=16   other hyperparameters\n"
+                "  gnnc gcn.gnn --arch sm_90 --emit=cuda,ptx   code for a GPU; this machine needs none\n"
+                "  gnnc gcn.gnn --emit=dot | dot -Tsvg    a drawing\n",
+    .takes_model = true,
     .min_args = 1,
     .max_args = 1,
     .run = compile,

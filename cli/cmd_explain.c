@@ -345,11 +345,12 @@ const gn_command gn_command_explain = {
         "With --device cuda the same of the kernels for a GPU, and how each is launched, the registers and shared\n"
         "memory it takes and what it spills, which needs NVRTC; times where there is a GPU, and\n"
         "the bytes a second of each kernel beside those of copies there, instead of bounds.\n",
-    .examples = "  gnnc explain samples/gcn.gnn --data cora --threads 1\n"
-                "  gnnc explain samples/gat.gnn --data cora --what eval\n"
-                "  gnnc explain samples/gcn.gnn --without fuse          what fusion is worth\n"
-                "  gnnc explain samples/gcn.gnn --json\n"
-                "  gnnc explain samples/gat.gnn --device cuda --arch sm_90   for a GPU; this machine needs none\n",
+    .examples = "  gnnc explain gcn.gnn --data cora --threads 1\n"
+                "  gnnc explain gat.gnn --data cora --what eval\n"
+                "  gnnc explain gcn.gnn --without fuse          what fusion is worth\n"
+                "  gnnc explain gcn.gnn --json\n"
+                "  gnnc explain gat.gnn --device cuda --arch sm_90   for a GPU; this machine needs none\n",
+    .takes_model = true,
     .min_args = 1,
     .max_args = 1,
     .run = explain,

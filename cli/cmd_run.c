@@ -119,10 +119,11 @@ const gn_command gn_command_run = {
     .summary = "run a model forward",
     .about = "Runs a model forward, with trained weights where they are given and random ones else, and reports\n"
              "its accuracy where the data has labels; with -v all scores.\n",
-    .examples = "  gnnc run samples/gcn.gnn --weights w.safetensors\n"
-                "  gnnc run samples/gcn.gnn --batches 40 --dynamic auto -d recompiles   graphs that change\n"
-                "  gnnc run samples/gcn.gnn --weights w.safetensors --predictions out.npz\n"
-                "  gnnc run samples/gcn.gnn --weights w.safetensors --repeat 1000 --threads 1   time it\n",
+    .examples = "  gnnc run gcn.gnn --weights w.safetensors\n"
+                "  gnnc run gcn.gnn --batches 40 --dynamic auto -d recompiles   graphs that change\n"
+                "  gnnc run gcn.gnn --weights w.safetensors --predictions out.npz\n"
+                "  gnnc run gcn.gnn --weights w.safetensors --repeat 1000 --threads 1   time it\n",
+    .takes_model = true,
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -24,17 +24,26 @@ typedef struct listener {
     int64_t first; /* the first epoch of this seed that was trained here; 0: none yet */
 } listener;
 
-/* "3 s left of 10 s": by the time that the epochs until now took. */
+static bool is_last(const gn_epoch *e)
+{
+    return e->epoch == e->epochs || (e->patience > 0 && e->misses >= e->patience);
+}
+
+/* "3 s of 10 s left": by the time that the epochs until now took. */
 static void add_time(gn_buf *b, const listener *l, const gn_epoch *e)
 {
     double done = (double)(e->epoch - l->first + 1), all = (double)(e->epochs - l->first + 1);
     double total = e->seconds * all / done, left = total - e->seconds;
-    gn_buf_printf(b, "  %s left of %s%s", gn_text_time(b->arena, left * 1e6), e->patience ? "at most " : "",
-                  gn_text_time(b->arena, total * 1e6));
+    if (is_last(e))
+        gn_buf_printf(b, "  took %s", gn_text_time(b->arena, e->seconds * 1e6));
+    else
+        gn_buf_printf(b, "  %s of %s%s left", gn_text_time(b->arena, left * 1e6), e->patience ? "at most " : "",
+                      gn_text_time(b->arena, total * 1e6));
 }
 
 static void show(listener *l, const gn_epoch *e)
 {
+    if (!l->line.on) return;
     char train[GN_CLI_PERCENT], val[GN_CLI_PERCENT], test[GN_CLI_PERCENT];
     gn_arena a;
     gn_arena_init(&a);
@@ -59,7 +68,7 @@ static void hear(void *ctx, const gn_epoch *e)
     if (!l->first) l->first = e->epoch;
     gn_train_log_epoch(&l->log, l->seed, e);
     gn_train_plot_epoch(&l->plot, l->seed, e);
-    if (gn_progress_due(&l->line) || e->epoch == e->epochs) show(l, e);
+    if (gn_progress_due(&l->line) || is_last(e)) show(l, e);
 }
 
 static void hear_kept(void *ctx, uint64_t seed, const gn_epoch *e)
@@ -361,14 +370,14 @@ const gn_command gn_command_train = {
         "for is written; a second one ends it at once.  In the search of -O max-autotune it ends that, and what was\n"
         "found is kept.  With --checkpoint training that was interrupted, or whose machine went down, goes on with\n"
         "--resume, and ends with the weights that it would have ended with.\n",
-    .examples =
-        "  gnnc train samples/gcn.gnn                                 on the built-in graph\n"
-        "  gnnc train samples/gcn.gnn --data cora --save w.safetensors\n"
-        "  gnnc train samples/gcn.gnn --checkpoint c.safetensors     and after a break, with all that was given:\n"
-        "  gnnc train samples/gcn.gnn --checkpoint c.safetensors --resume c.safetensors\n"
-        "  gnnc train samples/gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"
-        "  gnnc train samples/gcn.gnn --lr 0.005 --log gcn.csv --plot gcn.svg   every epoch, and a picture\n"
-        "  gnnc train samples/gcn.gnn -D hidden=64 --epochs 100 -O max-autotune\n",
+    .examples = "  gnnc train gcn.gnn                                 on the built-in graph\n"
+                "  gnnc train gcn.gnn --data cora --save w.safetensors\n"
+                "  gnnc train gcn.gnn --checkpoint c.safetensors     and after a break, with all that was given:\n"
+                "  gnnc train gcn.gnn --checkpoint c.safetensors --resume c.safetensors\n"
+                "  gnnc train gat.gnn --data cora --seeds 10 --json   mean and deviation of ten runs\n"
+                "  gnnc train gcn.gnn --lr 0.005 --log gcn.csv --plot gcn.svg   every epoch, and a picture\n"
+                "  gnnc train gcn.gnn -D hidden=64 --epochs 100 -O max-autotune\n",
+    .takes_model = true,
     .min_args = 1,
     .max_args = 1,
     .run = train,

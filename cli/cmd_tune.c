@@ -201,12 +201,13 @@ const gn_command gn_command_tune = {
              "search goes on where this one ended.\n"
              "--show says what is kept.  --tune-lock FILE writes the choices to a file, which train, run, compile and\n"
              "explain take with the same option, and refuse where it does not fit.\n",
-    .examples = "  gnnc tune samples/gcn.gnn --data cora --tune-budget 20\n"
-                "  gnnc tune samples/gat.gnn --data cora --what eval -v         only inference; what was tried\n"
-                "  gnnc tune samples/gcn.gnn --data cora --tune-lock gcn.lock\n"
-                "  gnnc train samples/gcn.gnn --data cora --tune-lock gcn.lock\n"
-                "  gnnc tune samples/gcn.gnn --data cora --device cuda\n"
+    .examples = "  gnnc tune gcn.gnn --data cora --tune-budget 20\n"
+                "  gnnc tune gat.gnn --data cora --what eval -v         only inference; what was tried\n"
+                "  gnnc tune gcn.gnn --data cora --tune-lock gcn.lock\n"
+                "  gnnc train gcn.gnn --data cora --tune-lock gcn.lock\n"
+                "  gnnc tune gcn.gnn --data cora --device cuda\n"
                 "  gnnc tune --show\n",
+    .takes_model = true,
     .min_args = 0,
     .max_args = 1,
     .run = tune,

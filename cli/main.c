@@ -1,9 +1,12 @@
 /* gnnc: finds the subcommand, reads its options, runs it, reports. */
 #include "cli/command.h"
+#include "base/map.h"
 #include "cache/cache.h"
 #include "target/doctor.h"
 #include "target/target.h"
+#include "cli/pages.h"
 #include "cli/report.h"
+#include "cli/sample.h"
 #include "codegen/cuda/cuda.h"
 
 #include <string.h>
@@ -23,9 +26,9 @@ static void print_overview(FILE *to)
     for (int i = 0; i < GN_COMMAND_COUNT; i++) fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\nA model without a command is compiled.  gnnc COMMAND --help says more.\n\n"
                 "examples:\n"
-                "  gnnc train samples/gcn.gnn               train on the built-in graph\n"
-                "  gnnc train samples/gat.gnn --data cora   train on a graph of your own\n"
-                "  gnnc samples/gcn.gnn --emit=kir          see the loops that it becomes\n\n"
+                "  gnnc train gcn.gnn               train on the built-in graph\n"
+                "  gnnc train gat.gnn --data cora   train on a graph of your own\n"
+                "  gnnc gcn.gnn --emit=kir          see the loops that it becomes\n\n"
                 "exit status: 0 done, 1 the model or the run is at fault, 2 usage, 3 bad data,\n"
                 "4 a back end is missing, 70 a defect of gnnc, 130 ended early by Ctrl-C\n");
 }
@@ -68,10 +71,19 @@ static int find_command(const char *name)
 static gn_status *check_word(gn_arena *arena, const char *word)
 {
     const char *names[GN_COMMAND_COUNT + 1] = {[GN_COMMAND_COUNT] = "help"};
-    if (strpbrk(word, "./") || !access(word, F_OK)) return NULL;
+    if (strpbrk(word, "./") || !access(word, F_OK) || gn_cli_find_model(arena, word)) return NULL;
     for (int i = 0; i < GN_COMMAND_COUNT; i++) names[i] = commands[i]->name;
     GN_FAIL(GN_ERR_USAGE, "no command and no file '%s'%s", word,
             gn_args_suggest(arena, "", word, names, sizeof names / sizeof *names));
+}
+
+/* The model's file; a name that is none stays, for who reads it to say so. */
+static void find_model(gn_cli *cli)
+{
+    const char *name = cli->args.p[0], *path = gn_cli_find_model(cli->arena, name);
+    if (!path || path == name) return;
+    if (!cli->opt.quiet) fprintf(stderr, "%s: none here, so it is %s\n", name, path);
+    cli->args.p[0] = path;
 }
 
 static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
@@ -89,6 +101,7 @@ static gn_status *run_command(gn_arena *arena, int at, int argc, char **argv)
     if (c->max_args >= 0 && (int)cli.args.n > c->max_args)
         GN_FAIL(GN_ERR_USAGE, "'%s' does not know what to do with '%s'\n  usage: gnnc %s", c->name,
                 cli.args.p[c->max_args], c->usage);
+    if (c->takes_model && cli.args.n) find_model(&cli);
     gn_status *s = c->run(&cli);
     gn_target_close(cli.target);
     gn_cache_free(cli.cache);
@@ -110,6 +123,23 @@ static gn_status *help(gn_arena *arena, int argc, char **argv)
     return NULL;
 }
 
+/* Pages and completions are made when gnnc is built: `gnnc --man train`, `gnnc --completion bash`. */
+static gn_status *print_written(gn_arena *arena, int argc, char **argv)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+    if (argc != 2) GN_FAIL(GN_ERR_USAGE, "%s: expected %s", argv[0], argv[0][2] == 'm' ? "a command" : "a shell");
+    if (argv[0][2] == 'm') {
+        int at = find_command(argv[1]);
+        if (at < 0) GN_FAIL(GN_ERR_USAGE, "--man: no command '%s'", argv[1]);
+        gn_page_man(commands[at], 1u << at, stdout);
+        return NULL;
+    }
+    int k;
+    GN_TRY(gn_choose("shell", argv[1], shells, 3, &k));
+    (k == 0 ? gn_page_bash : k == 1 ? gn_page_zsh : gn_page_fish)(arena, commands, stdout);
+    return NULL;
+}
+
 static gn_status *dispatch(gn_arena *arena, int argc, char **argv)
 {
     if (argc < 2) {
@@ -122,6 +152,7 @@ static gn_status *dispatch(gn_arena *arena, int argc, char **argv)
         return NULL;
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) return help(arena, argc - 2, argv + 2);
+    if (!strcmp(word, "--man") || !strcmp(word, "--completion")) return print_written(arena, argc - 1, argv + 1);
     int at = word[0] == '-' ? -1 : find_command(word);
     if (at >= 0) return run_command(arena, at, argc - 2, argv + 2);
     if (word[0] != '-') GN_TRY(check_word(arena, word));

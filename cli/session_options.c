@@ -57,7 +57,7 @@ static void tell(void *ctx, const gn_tune_news *n)
     gn_buf_printf(&b, "search, %s: %s left", gn_unit_name[n->unit],
                   gn_text_time(&a, n->seconds_left < 1 ? n->seconds_left * 1e6 : ceil(n->seconds_left) * 1e6));
     if (n->best_us > 0)
-        gn_buf_printf(&b, "  best %s, the default %s", gn_text_time(&a, n->best_us), gn_text_time(&a, n->default_us));
+        gn_buf_printf(&b, "  best %s (default %s)", gn_text_time(&a, n->best_us), gn_text_time(&a, n->default_us));
     gn_buf_printf(&b, "  trying %s", n->trying);
     gn_progress_show(line, b.p);
     gn_arena_free(&a);

@@ -11,6 +11,23 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTER
 install(DIRECTORY samples DESTINATION ${CMAKE_INSTALL_DATADIR}/gnnc FILES_MATCHING PATTERN "*.gnn" PATTERN "*.graph" PATTERN "*.c")
 install(FILES docs/man/gnnc.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
+# Pages of the commands, and completion: from the table of options, which the program has.
+if(TARGET gnnc AND NOT CMAKE_CROSSCOMPILING)
+  file(READ cli/options.h table)
+  string(REGEX MATCH "GN_COMMANDS\\(X\\)[^#]*" table "${table}")
+  string(REGEX MATCHALL " X\\([a-z]+" command_names "${table}")
+  string(REPLACE " X(" "" command_names "${command_names}")
+  string(REPLACE ";" "," command_names "${command_names}")
+  set(pages "${CMAKE_BINARY_DIR}/share")
+  add_custom_command(
+    TARGET gnnc POST_BUILD
+    COMMAND ${CMAKE_COMMAND} "-DGNNC=$<TARGET_FILE:gnnc>" "-DOUT=${pages}" "-DCOMMANDS=${command_names}" -P
+            "${CMAKE_SOURCE_DIR}/cmake/GnncPages.cmake"
+    VERBATIM)
+  install(DIRECTORY "${pages}/man/man1" DESTINATION ${CMAKE_INSTALL_MANDIR})
+  install(DIRECTORY "${pages}/bash-completion" "${pages}/zsh" "${pages}/fish" DESTINATION ${CMAKE_INSTALL_DATADIR})
+endif()
+
 # libgnnc, for programs that embed gnnc (include/gnnc): shared, and an archive.
 file(GLOB public_headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/include/gnnc/*.h")
 

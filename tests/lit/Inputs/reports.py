@@ -58,7 +58,8 @@ one = report(TRAIN, "train", GCN, "--epochs", 20, "--seed", 6)
 assert one["runs"][0] == out["runs"][1], "a seed gives the same whichever seeds ran before"
 assert one["test_acc"]["std"] == 0
 
-out = report(RUN, "run", GCN, "--repeat", 5, "-O", "eager", "--threads", 1)
+out = report({**RUN, "first_us": number}, "run", GCN, "--repeat", 5, "-O", "eager", "--threads", 1)
+assert out["timed_runs"] == 5 and out["not_finite"] == 0, out
 assert (out["mode"], out["threads"]) == ("eager", 1), out
 assert out["metrics"]["test"]["n"] == 20 and out["metrics"]["val"]["accuracy"] == out["runs"][0]["val_acc"]
 report(COMPILE, GCN, "-D", "layers=1")
