@@ -1,8 +1,9 @@
 /* Command-line arguments from a table of options.
  *
- * `--name value`, `--name=value`, `-n value`, `-nvalue`; flags of one letter may be joined (-qv); `--` ends the options;
- * a lone `-` is an operand.  The last one wins where an option is given twice, but for lists.  What is parsed points
- * into argv or into the arena.  Commands may have options of one name that differ: each takes its own. */
+ * `--name value`, `--name=value`, `-n value`, `-nvalue`; flags of one letter may be joined
+ * (-qv); `--` ends the options; a lone `-` is an operand. The last one wins where an option is
+ * given twice, but for lists. What is parsed points into argv or into the arena. Commands may
+ * have options of one name that differ: each takes its own. */
 #ifndef GN_CLI_ARGS_H
 #define GN_CLI_ARGS_H
 
@@ -47,8 +48,8 @@ typedef struct gn_option_table {
     const char *const *commands; /* names of the bits in `commands`, for messages; ends with NULL */
 } gn_option_table;
 
-/* Parses argv[0..argc) (no program name) for the command with bit `command`; fills `out` and the operands.
- * GN_ERR_USAGE says what is wrong and what was probably meant. */
+/* Parses argv[0..argc) (no program name) for the command with bit `command`; fills `out` and the
+ * operands. GN_ERR_USAGE says what is wrong and what was probably meant. */
 GN_NODISCARD gn_status *gn_args_parse(const gn_option_table *table, uint32_t command, int argc, char *const *argv,
                                       gn_arena *arena, void *out, gn_string_list *operands);
 
@@ -58,8 +59,8 @@ void gn_args_help(const gn_option_table *table, uint32_t command, FILE *to);
 /* Is it one that this command takes? */
 bool gn_option_is_of(const gn_option *o, uint32_t command);
 bool gn_option_takes_value(const gn_option *o);
-/* The title that stands before the option at `at`, where it is the first of its group that the command takes, and the command has
- * so many that titles help; else NULL. */
+/* The title that stands before the option at `at`, where it is the first of its group that the
+ * command takes, and the command has so many that titles help; else NULL. */
 const char *gn_option_group(const gn_option_table *table, uint32_t command, size_t at);
 
 /* "; did you mean 'x'?" in the arena, or "" when nothing is near. `prefix` goes before x ("--"). */

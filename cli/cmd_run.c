@@ -2,7 +2,8 @@
 #include "cli/scores.h"
 #include "cli/session_options.h"
 
-/* Times of inference, microseconds.  The first run touches memory and code for the first time, and stands apart. */
+/* Times of inference, microseconds. The first run touches memory and code for the first time,
+ * and stands apart. */
 typedef struct timing {
     double first, *us;
     int64_t n; /* others; 0: none, since the first took long */

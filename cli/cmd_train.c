@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Epochs -------------------------------------------------------------------------------------------------------------- */
+/* Epochs --------------------------------------------------------------------------------------- */
 
 /* Who hears of each epoch. */
 typedef struct listener {
@@ -89,7 +89,8 @@ static void begin_listening(gn_cli *cli, int64_t runs, listener *l)
     l->plot = (gn_train_plot){.arena = cli->arena, .path = cli->opt.plot};
 }
 
-/* Files that are written while it is trained, whatever has become of it; the first thing that went wrong. */
+/* Files that are written while it is trained, whatever has become of it; the first thing that
+ * went wrong. */
 static gn_status *end_listening(gn_cli *cli, const gn_session *s, listener *l, gn_status *status)
 {
     const char *data = s->data->name ? s->data->name : "data";
@@ -104,7 +105,7 @@ static gn_status *end_listening(gn_cli *cli, const gn_session *s, listener *l, g
     return status;
 }
 
-/* Reports ------------------------------------------------------------------------------------------------------------- */
+/* Reports -------------------------------------------------------------------------------------- */
 
 /* Of one figure of the runs, which is a double at this offset. */
 static void spread(const gn_fit *fits, int64_t n, size_t offset, double *mean, double *std)
@@ -317,7 +318,8 @@ static gn_status *set_checkpoints(gn_cli *cli, gn_session_options *o)
     return NULL;
 }
 
-/* Files that it writes: each can be written, and no two are one. */
+/* Files that it writes: each can be written, and no two are one; of --save and --checkpoint
+ * set_checkpoints speaks. */
 static gn_status *check_outputs(const gn_cli *cli)
 {
     enum { OUTPUTS = 5 };
@@ -333,7 +335,7 @@ static gn_status *check_outputs(const gn_cli *cli)
     GN_TRY(gn_train_plot_check(o->plot));
     for (int k = 0; k < OUTPUTS; k++) {
         GN_TRY(gn_cli_check_output(cli, out[k].option, out[k].path));
-        for (int i = k == OUTPUTS - 1; i < k && out[k].path; i++) /* of --save set_checkpoints speaks */
+        for (int i = k == OUTPUTS - 1; i < k && out[k].path; i++)
             if (out[i].path && (!strcmp(out[i].path, out[k].path) || gn_cli_same_file(out[i].path, out[k].path)))
                 GN_FAIL(GN_ERR_USAGE, "%s %s: %s writes the same file", out[k].option, out[k].path, out[i].option);
     }

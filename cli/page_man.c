@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Text as troff wants it: no hyphens for minus signs, nothing that begins a line as a request does.  Line feeds become blanks,
- * unless `lines`. */
+/* Text as troff wants it: no hyphens for minus signs, nothing that begins a line as a request
+ * does. Line feeds become blanks, unless `lines`. */
 static void put(FILE *to, const char *text, bool lines)
 {
     bool start = true;

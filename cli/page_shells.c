@@ -49,7 +49,7 @@ static const char *words(gn_arena *a, const char *help)
     return b.p;
 }
 
-/* bash ---------------------------------------------------------------------------------------------------------------- */
+/* bash ----------------------------------------------------------------------------------------- */
 
 static void bash_values(gn_arena *a, const gn_command *c, uint32_t bit, FILE *to)
 {
@@ -94,7 +94,7 @@ void gn_page_bash(gn_arena *a, const gn_command *const *commands, FILE *to)
     fputs(" help version' -- \"$cur\")); fi\n      fi ;;\n  esac\n}\ncomplete -o filenames -F _gnnc gnnc\n", to);
 }
 
-/* zsh ----------------------------------------------------------------------------------------------------------------- */
+/* zsh ------------------------------------------------------------------------------------------ */
 
 static void zsh_option(gn_arena *a, const gn_option *o, FILE *to)
 {
@@ -140,7 +140,7 @@ void gn_page_zsh(gn_arena *a, const gn_command *const *commands, FILE *to)
     fputs("  esac\n}\n_gnnc \"$@\"\n", to);
 }
 
-/* fish ---------------------------------------------------------------------------------------------------------------- */
+/* fish ----------------------------------------------------------------------------------------- */
 
 static void fish_option(gn_arena *a, const char *where, const gn_option *o, FILE *to)
 {

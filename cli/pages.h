@@ -1,5 +1,5 @@
-/* What is written of the command line when gnnc is built, from the table of options: a manual page a command, and completion
- * for shells. */
+/* What is written of the command line when gnnc is built, from the table of options: a manual
+ * page a command, and completion for shells. */
 #ifndef GN_CLI_PAGES_H
 #define GN_CLI_PAGES_H
 

@@ -18,7 +18,8 @@ void gn_progress_begin(gn_progress *p, FILE *to, bool wanted)
 
 bool gn_progress_due(const gn_progress *p) { return p->on && gn_now_ms() - p->last_ms >= 100; }
 
-/* Asked each time: the window may have been resized.  A terminal that does not tell is taken for one of 80. */
+/* Asked each time: the window may have been resized. A terminal that does not tell is taken for
+ * one of 80. */
 static int width_of(FILE *to)
 {
     struct winsize size;

@@ -1,4 +1,5 @@
-/* SVG: what charts are drawn with.  Colours and fonts are classes of a style sheet that the page has. */
+/* SVG: what charts are drawn with. Colours and fonts are classes of a style sheet that the page
+ * has. */
 #ifndef GN_CLI_SVG_H
 #define GN_CLI_SVG_H
 
@@ -15,14 +16,15 @@ typedef struct gn_scale {
     bool linear;      /* else logarithmic */
 } gn_scale;
 
-/* A scale that holds [least, most] with some room below: a bar has a length, however short the time. Both positive. */
+/* A scale that holds [least, most] with some room below: a bar has a length, however short the
+ * time. Both positive. */
 gn_scale gn_scale_for(double least, double most, double from, double to);
 /* A linear one that holds [least, most], with ends at round numbers. */
 gn_scale gn_scale_linear(double least, double most, double from, double to);
 double gn_scale_at(const gn_scale *s, double value); /* values outside are moved to the ends */
 
-/* 1, 10, 100, ... of the scale, with 2 and 5 between where it is short; of a linear one about six round numbers.  At most `room`; how
- * many. */
+/* 1, 10, 100, ... of the scale, with 2 and 5 between where it is short; of a linear one about
+ * six round numbers. At most `room`; how many. */
 int gn_scale_ticks(const gn_scale *s, int room, double *at);
 
 typedef enum gn_unit_of_axis {

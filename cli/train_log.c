@@ -50,7 +50,7 @@ static void header_of(gn_buf *b)
     gn_buf_add(b, "\n");
 }
 
-/* What is there ------------------------------------------------------------------------------------------------------ */
+/* What is there -------------------------------------------------------------------------------- */
 
 static bool is_regular(const char *path)
 {
@@ -81,7 +81,7 @@ gn_status *gn_train_log_check(const char *path)
             path);
 }
 
-/* Reading it again, to go on ----------------------------------------------------------------------------------------- */
+/* Reading it again, to go on ------------------------------------------------------------------- */
 
 /* Where the value of the k-th column begins in a line; NULL: it has none. */
 static const char *value_at(const char *line, bool csv, const char *name, int column)
@@ -121,7 +121,8 @@ static bool read_line(const char *line, bool csv, uint64_t *seed, gn_epoch *e)
     return e->epoch > 0;
 }
 
-/* The lines of epochs before `first`, without what is no line of a log: the last one of a run that was killed, say. */
+/* The lines of epochs before `first`, without what is no line of a log: the last one of a run
+ * that was killed, say. */
 static gn_status *keep_lines(gn_train_log *l, int64_t first, gn_buf *kept)
 {
     size_t size = 0;
@@ -144,7 +145,7 @@ static gn_status *keep_lines(gn_train_log *l, int64_t first, gn_buf *kept)
     return NULL;
 }
 
-/* Writing ------------------------------------------------------------------------------------------------------------ */
+/* Writing -------------------------------------------------------------------------------------- */
 
 static gn_status *begin(gn_train_log *l, int64_t first)
 {

@@ -22,7 +22,7 @@ gn_status *gn_train_plot_check(const char *path)
     GN_FAIL(GN_ERR_USAGE, "--plot %s: expected a name that ends in .svg or .html", path);
 }
 
-/* Epochs -------------------------------------------------------------------------------------------------------------- */
+/* Epochs --------------------------------------------------------------------------------------- */
 
 /* The first epoch, every so-manieth after it, and a seed's last one. */
 static bool is_kept(const gn_train_plot *t, const gn_epoch *e)
@@ -49,7 +49,7 @@ void gn_train_plot_epoch(gn_train_plot *t, uint64_t seed, const gn_epoch *e)
     t->p[t->n++] = (gn_train_point){seed, *e};
 }
 
-/* Drawing ------------------------------------------------------------------------------------------------------------- */
+/* Drawing -------------------------------------------------------------------------------------- */
 
 /* Pixels. */
 static const double WIDTH = 860, LEFT = 70, RIGHT = 24, TOP = 44, PANEL = 220, GAP = 64, BOTTOM = 52;

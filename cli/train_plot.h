@@ -1,4 +1,5 @@
-/* The plot of training: loss and scores over epochs, as SVG or as a page of HTML that needs nothing else. */
+/* The plot of training: loss and scores over epochs, as SVG or as a page of HTML that needs
+ * nothing else. */
 #ifndef GN_CLI_TRAIN_PLOT_H
 #define GN_CLI_TRAIN_PLOT_H
 
@@ -18,7 +19,8 @@ typedef struct gn_train_plot {
     int64_t best; /* the last epoch that was the best of the last seed; 0: none */
 } gn_train_plot;
 
-GN_NODISCARD gn_status *gn_train_plot_check(const char *path); /* the name alone, before the work; NULL is fine */
+/* The name alone, before the work; NULL is fine.  GN_ERR_USAGE. */
+GN_NODISCARD gn_status *gn_train_plot_check(const char *path);
 void gn_train_plot_epoch(gn_train_plot *t, uint64_t seed, const gn_epoch *e);
 /* Writes what there is, of no epochs nothing.  `title`: "GCN on cora".  GN_ERR_IO. */
 GN_NODISCARD gn_status *gn_train_plot_write(const gn_train_plot *t, const char *title);

@@ -15,12 +15,13 @@ typedef struct gn_metrics {
     double average_precision; /* likewise */
 } gn_metrics;
 
-/* The class of a row of logits: the first of the largest; -1, which is no class, where one is NaN.  What is predicted is this
- * everywhere: in files, accuracies and metrics. */
+/* The class of a row of logits: the first of the largest; -1, which is no class, where one is
+ * NaN. What is predicted is this everywhere: in files, accuracies and metrics. */
 int64_t gn_predicted(const float *row, int64_t classes);
 
-/* logits [n, classes] row-major, y [n] (rows with y < 0 never count), mask [n] or NULL for all.  Ties of the largest
- * logit go to the lowest class; NaN logits are never right.  NaN when no row counts. */
+/* logits [n, classes] row-major, y [n] (rows with y < 0 never count), mask [n] or NULL for all.
+ * Ties of the largest logit go to the lowest class; NaN logits are never right. NaN when no row
+ * counts. */
 double gn_accuracy(const float *logits, int64_t n, int64_t classes, const int32_t *y, const uint8_t *mask);
 /* GN_ERR_USAGE for a label that has no logit, GN_ERR_NOMEM. */
 GN_NODISCARD gn_status *gn_metrics_compute(const float *logits, int64_t n, int64_t classes, const int32_t *y,

@@ -140,8 +140,8 @@ int gn_build_named(const gn_build *b, gn_named_program out[GN_BUILD_PROGRAMS]); 
 /* The one of this name, and how many that is, 0 or 1; NULL: all. */
 int gn_build_chosen(const gn_build *b, const char *only, gn_named_program out[GN_BUILD_PROGRAMS]);
 
-/* A stage of all programs, or of `only` one (NULL: all), appended to `out`: text, but for objects. `off`: what the build was made without. GN_ERR_BACKEND:
- * built without LLVM. */
+/* A stage of all programs, or of `only` one (NULL: all), appended to `out`: text, but for objects. `off`: what the
+ * build was made without. GN_ERR_BACKEND: built without LLVM. */
 typedef enum gn_stage { GN_STAGE_GIR, GN_STAGE_KIR, GN_STAGE_LLVM, GN_STAGE_ASM, GN_STAGE_OBJ } gn_stage;
 GN_NODISCARD gn_status *gn_build_emit(const gn_build *b, gn_mode mode, gn_switches off, gn_stage stage,
                                       const char *only, gn_buf *out);

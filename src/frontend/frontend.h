@@ -99,8 +99,8 @@ typedef struct gn_model {
 GN_NODISCARD gn_status *gn_elaborate(gn_arena *a, const gn_ast *ast, const char *model, const gn_data_shape *shape,
                                      int n_defines, const gn_define *defines, gn_model **out);
 
-/* Another learning rate, finite and not below 0, than the model's optimizer has.  A schedule keeps its shape: the rate of
- * every step is multiplied by what the first one is. */
+/* Another learning rate, finite and not below 0, than the model's optimizer has.  A schedule keeps its
+ * shape: the rate of every step is multiplied by what the first one is. */
 void gn_model_set_rate(gn_arena *a, gn_model *m, double lr);
 
 #endif

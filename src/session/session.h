@@ -122,12 +122,13 @@ const float *gn_session_logits(const gn_session *s, int64_t *classes);
 static inline int64_t gn_session_row(const gn_session *s, int64_t v) { return s->row_of ? s->row_of[v] : v; }
 /* Of the last eval, over the mask's nodes that have a label; NaN without classes, labels or mask. */
 double gn_session_accuracy(const gn_session *s, const uint8_t *mask);
-/* Have its labels two classes of which one has less than a third of the nodes?  Then an accuracy says little: a constant has a
- * high one, and the area under the ROC curve is to be looked at beside it. */
+/* Have its labels two classes of which one has less than a third of the nodes?  Then an accuracy says
+ * little: a constant has a high one, and the area under the ROC curve is to be looked at beside it. */
 bool gn_session_unbalanced(const gn_session *s);
-/* That area, likewise of the last eval; NaN unless labels are unbalanced, or where it is not defined. */
+/* That area, of the last eval too; NaN unless labels are unbalanced, or where it is not defined. */
 double gn_session_roc_auc(const gn_session *s, const uint8_t *mask);
-/* Rows of what the last eval gave, after gn_session_fetch, that have a NaN, and others that have an infinity. */
+/* Rows of what the last eval gave, after gn_session_fetch, that have a NaN, and others that have an
+ * infinity. */
 typedef struct gn_not_finite {
     int64_t rows, nan, infinite;
 } gn_not_finite;
@@ -163,7 +164,7 @@ typedef struct gn_epoch { /* after each epoch */
     double val_loss;                           /* NaN unless the train block watches it */
     double rate;                               /* the learning rate of its step */
     double seconds;                            /* since training, or what went on from a checkpoint, began */
-    int64_t misses, patience; /* epochs in a row without an improvement, and how many end it; 0, 0: nobody counts */
+    int64_t misses, patience; /* epochs in a row without an improvement, and how many end it; 0: none do */
     bool best;
 } gn_epoch;
 

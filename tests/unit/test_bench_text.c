@@ -2,6 +2,7 @@
 /* links: base */
 /* sources: ../../cli/text.c ../../cli/utf8.c */
 #include "cli/text.h"
+#include "cli/utf8.h"
 #include "support/suite.h"
 
 #include <check.h>
@@ -103,6 +104,27 @@ START_TEST(fits)
 }
 END_TEST
 
+/* What a terminal shows of a character: wcwidth's answers. */
+START_TEST(cells)
+{
+    const struct {
+        const char *text;
+        int bytes, cells;
+    } of[] = {{"a", 1, 1},
+              {"\xC3\xA9", 2, 1},
+              {"\xCC\x81", 2, 0},
+              {"\xE4\xB8\xAD", 3, 2},
+              {"\xEF\xBD\xA1", 3, 1},
+              {"\xEF\xBC\xA1", 3, 2},
+              {"\xE2\x80\x8B", 3, 0},
+              {"\xF0\x9F\x98\x80", 4, 2}};
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        ck_assert_int_eq(gn_utf8_length(of[k].text), of[k].bytes);
+        ck_assert_int_eq(gn_utf8_cells(of[k].text, of[k].bytes), of[k].cells);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *t = tcase_create("text");
@@ -112,5 +134,6 @@ int main(void)
     tcase_add_test(t, formats);
     tcase_add_test(t, bytes);
     tcase_add_test(t, fits);
+    tcase_add_test(t, cells);
     return RUN_CASES("bench_text", t);
 }

@@ -80,6 +80,9 @@ END_TEST
 
 START_TEST(nan_is_never_right_and_ties_go_low)
 {
+    const float inf = INFINITY, rows[][3] = {{1, 2, 2}, {0, NAN, 9}, {NAN, 0, 0}, {-inf, -inf, -inf}, {0, inf, 1}};
+    const int64_t predicted[] = {1, -1, -1, 0, 1};
+    for (int k = 0; k < 5; k++) ck_assert_int_eq(gn_predicted(rows[k], 3), predicted[k]);
     static const float logits[] = {NAN, 0, 0, NAN, 1, 1, 0, 1};
     static const int32_t y[] = {1, 0, 0, 1};
     gn_metrics m;

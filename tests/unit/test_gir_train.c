@@ -183,6 +183,28 @@ START_TEST(program)
 }
 END_TEST
 
+/* What is said of a schedule is what a step does: the same as one with that rate and no schedule. */
+START_TEST(rates)
+{
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        const gn_train_spec *spec = &settings[k].spec;
+        for (int t = 0; t < 9 && spec->schedule != GN_LR_CONSTANT; t++) {
+            gn_train_spec constant = *spec;
+            gir_program *step[2];
+            world e[2] = {begin(), begin()};
+            constant.schedule = GN_LR_CONSTANT;
+            constant.lr = gn_train_rate(spec, t);
+            expect_ok(train(read_program(model), spec, 0, &step[0]));
+            expect_ok(train(read_program(model), &constant, 0, &step[1]));
+            for (int i = 0; i < 2; i++) run_step(step[i], &e[i], t);
+            for (int i = 0; i < 6; i++)
+                ck_assert_msg(fabs(e[0].value[2].v[i] - e[1].value[2].v[i]) < 1e-12, "%s, step %d", settings[k].name,
+                              t);
+        }
+    }
+}
+END_TEST
+
 /* A loss that draws random numbers has the counter already. */
 START_TEST(counter)
 {
@@ -226,6 +248,7 @@ static void fill(TCase *c)
 {
     tcase_add_test(c, as_torch);
     tcase_add_test(c, program);
+    tcase_add_test(c, rates);
     tcase_add_test(c, counter);
     tcase_add_test(c, errors);
 }
