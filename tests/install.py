@@ -76,6 +76,21 @@ def check_share(root, share):
     print(f"documents and samples: {len(os.listdir(os.path.join(doc, 'docs')))} and {len(os.listdir(os.path.join(share, 'gnnc', 'samples')))}")
 
 
+def check_program(root, prefix, work):
+    """The program finds its samples; pages and completion are where shells and man look."""
+    with open(os.path.join(root, "cli", "options.h"), encoding="utf-8") as f:
+        commands = re.findall(r" X\((\w+)\)", f.read().split("GN_COMMANDS(X)")[1].split("enum")[0])
+    found = run(["find", prefix, "-name", "gnnc*.1"]).split()
+    names = sorted(os.path.basename(x) for x in found)
+    if names != sorted(["gnnc.1", *(f"gnnc-{c}.1" for c in commands)]) or len(commands) < 8:
+        sys.exit(f"manual pages are {names}, of {commands}")
+    for name in ("bash-completion/completions/gnnc", "zsh/site-functions/_gnnc", "fish/vendor_completions.d/gnnc.fish"):
+        if not os.path.getsize(os.path.join(prefix, "share", name)):
+            sys.exit(f"{name} is empty")
+    check("a sample by its name", run([os.path.join(prefix, "bin", "gnnc"), "train", "gcn", "--epochs", "2"], cwd=work),
+          r"gcn: none here, so it is .*share/gnnc/samples/gcn.gnn\n[\s\S]*seed 0: 2 epochs")
+
+
 def check_archive(root, lib, work, flags):
     """The archive shows the header's names and no other, and links into programs that have others."""
     archive = os.path.join(lib, "libgnnc.a")
@@ -114,6 +129,7 @@ def main():
         check_share(root, os.path.join(prefix, "share"))
         model = os.path.join(prefix, "share", "gnnc", "samples", "gcn.gnn")
         shutil.copytree(os.path.join(prefix, "share", "gnnc", "samples", "c"), work)
+        check_program(root, prefix, work)
         pc = run(["find", prefix, "-name", "gnnc.pc"]).strip()
         env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc)}
         lib = run(["pkg-config", "--variable=libdir", "gnnc"], env=env).strip()

@@ -47,13 +47,21 @@ QUICK = (RULES, some("test_random_forward", 64), SMALL, some("test_random_gradie
 LONG = (("test_conform", {}), ("test_conform_code", {}), ("test_found", {"CK_RUN_CASE": "rows"}),
         some("test_random_forward", 400), some("test_random_gradient", 200))
 RESULTS = (("lit", {"LIT_FILTER": "run/results"}), ("lit", {"LIT_FILTER": "run/own-data"}))
+LOGGED = ("lit", {"LIT_FILTER": "run/train-log"})
 RESUMED = (("lit", {"LIT_FILTER": "run/resume"}),)
 AHEAD = (("test_aot", {}), ("aot", {}))
 ROOMS = (
     ("cli/bench/", (("test_bench_stats", {}), ("test_bench_compare", {}), ("test_bench_text", {}), ("test_bench_grid", {}),
                     ("test_bench_plan", {}), ("test_bench_writers", {}), ("test_bench_child", {})),
      False),
-    *((room, (*RESUMED, *RESULTS, case("test_cuda_session", "trains")), True) for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
+    *((room, (*RESUMED, LOGGED, *RESULTS, case("test_cuda_session", "trains")), True)
+      for room in ("src/session/checkpoint", "src/session/fit", "cli/cmd_train")),
+    *((room, (LOGGED,), True)
+      for room in ("cli/train_", "cli/scores", "cli/predictions", "src/session/score")),
+    ("cli/progress", (("lit", {"LIT_FILTER": "run/progress"}),), True),
+    ("cli/sample", (("lit", {"LIT_FILTER": "sample-names"}),), True),
+    ("cli/page", (("lit", {"LIT_FILTER": "pages"}),), True),
+    ("runtime/data/metrics", (("test_data_metrics", {}),), False),
     ("src/build/state_file", (("test_api_state", {}), *RESUMED), True),
     *((room, RESULTS, True) for room in ("src/session/result", "src/session/inputs", "src/frontend/elab_input",
                                          "runtime/data/renumber", "runtime/data/features")),
