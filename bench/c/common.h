@@ -41,22 +41,22 @@ typedef int32_t i16 __attribute__((vector_size(64)));
 #define ABS(a) __builtin_elementwise_abs(a)
 #define ROUND(a) __builtin_elementwise_roundeven(a)
 #else
-#define CHOOSE(mask, a, b)                                                                         \
-    __extension__({                                                                                \
-        __auto_type mask_ = (mask);                                                                \
-        (__typeof__(a))((mask_ & (__typeof__(mask_))(a)) | (~mask_ & (__typeof__(mask_))(b)));     \
+#define CHOOSE(mask, a, b)                                                                                             \
+    __extension__({                                                                                                    \
+        __auto_type mask_ = (mask);                                                                                    \
+        (__typeof__(a))((mask_ & (__typeof__(mask_))(a)) | (~mask_ & (__typeof__(mask_))(b)));                         \
     })
-#define MAX(a, b)                                                                                  \
-    __extension__({                                                                                \
-        __auto_type a_ = (a);                                                                      \
-        __auto_type b_ = (b);                                                                      \
-        CHOOSE(a_ > b_, a_, b_);                                                                   \
+#define MAX(a, b)                                                                                                      \
+    __extension__({                                                                                                    \
+        __auto_type a_ = (a);                                                                                          \
+        __auto_type b_ = (b);                                                                                          \
+        CHOOSE(a_ > b_, a_, b_);                                                                                       \
     })
-#define MIN(a, b)                                                                                  \
-    __extension__({                                                                                \
-        __auto_type a_ = (a);                                                                      \
-        __auto_type b_ = (b);                                                                      \
-        CHOOSE(a_ < b_, a_, b_);                                                                   \
+#define MIN(a, b)                                                                                                      \
+    __extension__({                                                                                                    \
+        __auto_type a_ = (a);                                                                                          \
+        __auto_type b_ = (b);                                                                                          \
+        CHOOSE(a_ < b_, a_, b_);                                                                                       \
     })
 #define ABS(a) MAX(a, -(a))
 #define ROUND(a) ((a) + 12582912.0f - 12582912.0f) /* 1.5 * 2^23: below that the sum rounds to whole numbers */
@@ -70,13 +70,12 @@ typedef int32_t i16 __attribute__((vector_size(64)));
 #if HAS(__builtin_reduce_max)
 #define LARGEST(x) __builtin_reduce_max(x)
 #else
-#define LARGEST(x)                                                                                 \
-    __extension__({                                                                                \
-        __auto_type all_ = (x);                                                                    \
-        float top_ = all_[0];                                                                      \
-        for (unsigned k_ = 1; k_ < sizeof all_ / sizeof top_; k_++)                                \
-            top_ = all_[k_] > top_ ? all_[k_] : top_;                                              \
-        top_;                                                                                      \
+#define LARGEST(x)                                                                                                     \
+    __extension__({                                                                                                    \
+        __auto_type all_ = (x);                                                                                        \
+        float top_ = all_[0];                                                                                          \
+        for (unsigned k_ = 1; k_ < sizeof all_ / sizeof top_; k_++) top_ = all_[k_] > top_ ? all_[k_] : top_;          \
+        top_;                                                                                                          \
     })
 #endif
 
