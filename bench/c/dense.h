@@ -6,7 +6,6 @@
 
 enum { BLOCK = 96, PANEL = 64 }; /* rows at a time; columns of packed weights side by side */
 
-
 /* [k, n] (transposed: [n, k]) -> panels of PANEL columns, each k rows; columns beyond n are 0. */
 static UNUSED void pack(const float *w, int64_t k, int64_t n, int64_t ld, bool transposed, float *out)
 {

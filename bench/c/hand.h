@@ -204,8 +204,8 @@ INLINE void adam16(adam a, float *w, float *m, float *v, v16 g)
 #define EXP_OF(NAME, V, I)                                                                                             \
     INLINE V NAME(V x)                                                                                                 \
     {                                                                                                                  \
-        x = MAX(x, -87.3f - (V){0});                                                             \
-        V n = ROUND(x * 1.44269504f);                                                        \
+        x = MAX(x, -87.3f - (V){0});                                                                                   \
+        V n = ROUND(x * 1.44269504f);                                                                                  \
         V r = x - n * 0.693359375f + n * 2.12194440e-4f, p = 1.9875691500e-4f - (V){0};                                \
         p = p * r + 1.3981999507e-3f, p = p * r + 8.3334519073e-3f, p = p * r + 4.1665795894e-2f;                      \
         p = p * r + 1.6666665459e-1f, p = p * r + 5.0000001201e-1f, p = p * r * r + r + 1.0f;                          \

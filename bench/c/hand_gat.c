@@ -144,8 +144,7 @@ static void first_attention(bool keep)
         v8 y[BLOCK] = {{0}};
         for (int k = 0; k < H; k++) {
             v8 w = *(v8 *)(w2 + k * C);
-            UNROLL for (int q = 0; q < BLOCK; q++) y[q] =
-                FMA(block[q][k] - (v8){0}, w, y[q]);
+            UNROLL for (int q = 0; q < BLOCK; q++) y[q] = FMA(block[q][k] - (v8){0}, w, y[q]);
         }
         for (int64_t q = 0; q < n; q++) {
             int64_t r = fwd1.row[i0 + q];

@@ -77,9 +77,8 @@ static void first_aggregation(bool keep)
         }
         for (int64_t i = 0; i < n; i += 8) {
             v8 s[8] = {{0}};
-            UNROLL for (int k = 0; k < H; k++)
-                UNROLL for (int q = 0; q < 8; q++) s[q] =
-                    FMA(block[i + q][k] - (v8){0}, w[k], s[q]);
+            UNROLL for (int k = 0; k < H; k++) UNROLL for (int q = 0; q < 8; q++) s[q] =
+                FMA(block[i + q][k] - (v8){0}, w[k], s[q]);
             for (int64_t q = 0; q < 8 && i + q < n; q++) *(v8 *)(h2 + (int64_t)agg1.row[i0 + i + q] * C) = s[q];
         }
     }
