@@ -323,7 +323,7 @@ typedef struct gnnc_compile_options {
     /* With `train`, `fixed` and rows "needed": all runs are on one graph, with one mask and the same x.  The first step that has
      * them bound counts what its loss reads of them and compiles a training step that does what pays there, where a program for
      * any data takes what mostly does: sums of features that are computed once and kept, products behind the aggregations of few
-     * rows (docs/performance.md: `dense-once`, `aggregate_picked`, `aggregate_heads`).  That is a program of its own, but no
+     * rows (docs/lab/what-pays.md: `dense-once`, `aggregate_picked`, `aggregate_heads`).  That is a program of its own, but no
      * recompilation; with the stance run-what-is-compiled the one that is there does.  Other data are computed right by it,
      * too: it is only not made for them.  Without levels of rows nothing is counted. */
     bool same_data;

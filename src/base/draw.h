@@ -4,7 +4,7 @@
  * The rounds are those of triple32 of Wellons' hash prospector (github.com/skeeto/hash-prospector): three of xor-shift and
  * multiplication, whose bias over all 2^32 inputs (0.0209) is that of a random permutation.  Lanes are of 32 bits and nothing
  * goes between them, so that a draw on vectors of 8 takes a fifth of the instructions of Squares of four rounds (Widynski,
- * 2020).  docs/performance.md, "Random numbers by counter", has the batteries that it passes.
+ * 2020).  docs/lab/what-pays.md, "Random numbers by counter", has the batteries that it passes.
  *
  * One stream a site: element `i` of the value drawn at site `site` in a step with key `key` (gn_step_key of philox.h) is
  * gn_draw_word(gn_draw_key(key, site), i).  A uniform in [0, 1) is (word >> 8) * 2^-24, exact in float32.

@@ -6,7 +6,7 @@
  * node, and X^T @ D one message D[v] * x, summed by feature.  So no operator of its own is needed, and whatever is done
  * to X element by element before the product (dropout, scaling) is done to its non-zeros only, as long as it maps 0 to
  * 0: random draws keep their index in the dense X, so a mask is the same either way.  Measured on Cora (1.3 % dense):
- * 13-15 times faster (docs/performance.md).
+ * 13-15 times faster (docs/lab/what-pays.md).
  *
  * Where it is known that the non-zeros of a row are equal, as those of a bag of words divided by their number, their value is
  * one of the row and not of the edge (`row-values`): `factor` takes it out of the sum, and sums read no values. */
