@@ -243,7 +243,7 @@
          "  h = x.shape\n"
          "  return conv(g, x)\n"
          "}\n",
-     "m.gnn:3:9: error: node[1433] has no field `shape`; a width is a name in the type of an input, as `in` in `x: node[in]`\n"
+     "m.gnn:3:9: error: node[1433] has no field `shape`; a width is `dim(x)`, the number of rows `rows(x)`\n"
          "    3 |   h = x.shape\n"
          "      |         ^~~~~"},
     {"module_list",
