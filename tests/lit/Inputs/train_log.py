@@ -104,7 +104,9 @@ for end in ("csv", "jsonl"):
     assert len(curves[0].getAttribute("points").split()) == 30, "the picture begins at the break"
 
 # Another run replaces a log; nothing else is replaced.
-train(GCN, "--epochs", 2, "--seeds", 2, "--log", r.path("part.csv"))
+train(GCN, "--epochs", 2, "--seeds", 2, "--log", r.path("part.csv"), "--plot", r.path("seeds.svg"))
+curves = xml.dom.minidom.parse(r.path("seeds.svg")).getElementsByTagName("polyline")
+assert [len(p.getAttribute("points").split()) for p in curves] == [2] * 8, "a curve for each seed"
 assert [(x["seed"], x["epoch"]) for x in rows("part.csv")] == [("0", "1"), ("0", "2"), ("1", "1"), ("1", "2")]
 for name, text in (("mine.csv", "seed,epoch\n1,2\n"), ("mine.jsonl", '{"epoch": 1}\n')):
     with open(r.path(name), "w", encoding="ascii") as f:
@@ -130,6 +132,7 @@ for how in (signal.SIGKILL, signal.SIGINT):
     p.communicate()
     assert p.returncode == (130 if how == signal.SIGINT else -how), p.returncode
     text = open(r.path(name), encoding="ascii").read()
+    assert text.endswith("\n"), "half a line"
     whole = [json.loads(line) for line in text[:text.rindex("\n")].splitlines()]
     assert [x["epoch"] for x in whole] == list(range(1, len(whole) + 1)) and len(whole) > 5
     assert os.path.exists(r.path(f"end{how}.svg")) == (how == signal.SIGINT)
