@@ -1,19 +1,14 @@
 #include "cli/session_options.h"
 
+#include "cli/text.h"
 #include "runtime/data/tensorfile.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static bool ends_in(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && !strcmp(path + n - m, end);
-}
-
 gn_status *gn_cli_check_predictions(const char *path)
 {
-    if (!path || ends_in(path, ".npz") || ends_in(path, ".csv")) return NULL;
+    if (!path || gn_text_ends(path, ".npz") || gn_text_ends(path, ".csv")) return NULL;
     GN_FAIL(GN_ERR_USAGE, "--predictions %s: expected a name that ends in .npz or .csv", path);
 }
 
@@ -35,7 +30,7 @@ static gn_status *write_classes(const gn_cli *cli, const gn_result *r)
     gn_named_tensor t[2] = {tensor("logits", GN_F32, 2, r->dim, logits),
                             tensor("prediction", GN_I32, 1, r->dim, label)};
     gn_tensor_file f = {.n = 2, .tensors = t};
-    return ends_in(path, ".csv") ? gn_csv_write(path, "prediction", &t[1]) : gn_npz_write(path, &f);
+    return gn_text_ends(path, ".csv") ? gn_csv_write(path, "prediction", &t[1]) : gn_npz_write(path, &f);
 }
 
 /* "out", or "out_0,out_1", or "out_0_0,out_0_1": an index for each dimension of a row. */
@@ -83,9 +78,9 @@ gn_status *gn_cli_write_predictions(const gn_cli *cli, const gn_session *s)
 {
     gn_result r;
     GN_TRY(gn_session_result(s, &r));
-    gn_status *status = gn_session_classes(s)                   ? write_classes(cli, &r)
-                        : ends_in(cli->opt.predictions, ".csv") ? write_csv(cli, &r)
-                                                                : write_npz(cli, &r);
+    gn_status *status = gn_session_classes(s)                        ? write_classes(cli, &r)
+                        : gn_text_ends(cli->opt.predictions, ".csv") ? write_csv(cli, &r)
+                                                                     : write_npz(cli, &r);
     gn_result_free(&r);
     return status;
 }

@@ -6,6 +6,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+bool gn_text_ends(const char *path, const char *end)
+{
+    size_t n = strlen(path), m = strlen(end);
+    return n > m && !strcmp(path + n - m, end);
+}
+
 /* Digits in threes. */
 static const char *grouped(gn_arena *a, double x)
 {

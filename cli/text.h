@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* In the arena: "812 us", "1.23 ms", "2.1 s", "4 min 10 s"; "-" for NaN, "never" for infinity. */
@@ -12,6 +13,8 @@ const char *gn_text_bytes(gn_arena *a, double bytes);  /* "11.2 MB", decimal */
 const char *gn_text_number(gn_arena *a, double value); /* three digits that count: "0.00123", "12.3", "12,345" */
 
 const char *gn_text_count(gn_arena *a, double value); /* a whole number: "12,345"; "never" for infinity */
+
+bool gn_text_ends(const char *path, const char *end); /* with something before it */
 
 /* What each format wants.  Bytes that are not UTF-8, and control characters that it has no use for, become U+FFFD. */
 void gn_text_html(FILE *to, const char *text); /* attributes too */

@@ -2,6 +2,7 @@
 
 #include "base/outfile.h"
 #include "cli/json.h"
+#include "cli/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,13 +36,7 @@ static const field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
-static bool ends_in(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && !strcmp(path + n - m, end);
-}
-
-static bool is_csv(const char *path) { return ends_in(path, ".csv"); }
+static bool is_csv(const char *path) { return gn_text_ends(path, ".csv"); }
 
 static void header_of(gn_buf *b)
 {
@@ -62,7 +57,7 @@ gn_status *gn_train_log_check(const char *path)
 {
     char line[256] = "";
     if (!path) return NULL;
-    if (!is_csv(path) && !ends_in(path, ".jsonl"))
+    if (!is_csv(path) && !gn_text_ends(path, ".jsonl"))
         GN_FAIL(GN_ERR_USAGE, "--log %s: expected a name that ends in .csv or .jsonl", path);
     if (!is_regular(path)) return NULL;
     FILE *f = fopen(path, "r");

@@ -10,15 +10,9 @@
 
 enum { MOST = 4096 }; /* points that are kept, and drawn */
 
-static bool ends_in(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && !strcmp(path + n - m, end);
-}
-
 gn_status *gn_train_plot_check(const char *path)
 {
-    if (!path || ends_in(path, ".svg") || ends_in(path, ".html")) return NULL;
+    if (!path || gn_text_ends(path, ".svg") || gn_text_ends(path, ".html")) return NULL;
     GN_FAIL(GN_ERR_USAGE, "--plot %s: expected a name that ends in .svg or .html", path);
 }
 
@@ -205,7 +199,7 @@ gn_status *gn_train_plot_write(const gn_train_plot *t, const char *title)
     gn_out o;
     if (!t->path || !t->n) return NULL;
     GN_TRY(gn_status_annotate(gn_out_open(&o, t->path), "--plot"));
-    bool html = ends_in(t->path, ".html");
+    bool html = gn_text_ends(t->path, ".html");
     if (html) {
         fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

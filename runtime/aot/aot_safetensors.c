@@ -3,6 +3,7 @@
  * not go into other people's programs: objects, strings and numbers, no value deeper than the format has. */
 #include "runtime/aot/impl.h"
 
+#include "base/half.h"
 #include "runtime/memory.h"
 
 #include <errno.h>
@@ -163,31 +164,14 @@ static float number_at(const found *f, int64_t i)
 {
     const unsigned char *p = f->data + (size_t)i * gn_elem_size(f->elem);
     uint16_t half;
-    uint32_t bits;
     float single;
     double wide;
-    if (f->elem == GN_F64) {
-        memcpy(&wide, p, sizeof wide);
-        return (float)wide;
+    switch (f->elem) {
+    case GN_F64: memcpy(&wide, p, sizeof wide); return (float)wide;
+    case GN_F16: memcpy(&half, p, sizeof half); return gn_f16_to_f32(half);
+    case GN_BF16: memcpy(&half, p, sizeof half); return gn_bf16_to_f32(half);
+    default: memcpy(&single, p, sizeof single); return single;
     }
-    if (f->elem == GN_F32) {
-        memcpy(&single, p, sizeof single);
-        return single;
-    }
-    memcpy(&half, p, sizeof half);
-    int exponent = half >> 10 & 31;
-    bits = (uint32_t)half << 16;
-    if (f->elem == GN_F16) { /* the exponent moves to that of a float32; what has none is a fraction of 2^-14 */
-        bits = (half & 0x8000u) << 16 | (half & 0x7fffu) << 13;
-        if (exponent == 31) bits += (uint32_t)(255 - 31) << 23;
-        if (exponent > 0 && exponent < 31) bits += (uint32_t)(127 - 15) << 23;
-        if (exponent == 0) {
-            single = (float)(half & 1023) * 0x1p-24f;
-            return half >> 15 ? -single : single;
-        }
-    }
-    memcpy(&single, &bits, sizeof single);
-    return single;
 }
 
 /* A number that no float32 is would be read as an infinity. */

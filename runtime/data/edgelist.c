@@ -1,4 +1,4 @@
-/* Edge lists: one `source target [weight]` a line, as text.h cuts it into fields; # and % start comments.  Behind source
+/* Edge lists: one `source target [weight]` a line, as lines.h cuts it into fields; # and % start comments.  Behind source
  * and target there may be what networkx.write_edgelist writes, a dict of attributes, of which `weight` is read.  All
  * lines have a weight, or none has; a dict may leave it out, which is 1.  Nodes count from 0; there are as many as the
  * largest number says.  Direction, order and repeats are kept. */

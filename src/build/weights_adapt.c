@@ -2,6 +2,7 @@
  * floating types. */
 #include "build/build.h"
 
+#include "base/half.h"
 #include "runtime/data/ndarray.h"
 #include "build/state_file.h"
 
@@ -143,7 +144,7 @@ static gn_status *adapt_names(const gn_model *m, gn_tensor_file *f, note *said)
 
 static const char *dtype_of(gn_elem e)
 {
-    return e == GN_F64 ? "f8" : e == GN_F16 ? "f2" : e == GN_BF16 ? "u2" : NULL; /* a bfloat16 is half a float32 */
+    return e == GN_F64 ? "f8" : e == GN_F16 ? "f2" : e == GN_BF16 ? "u2" : NULL; /* its bits, which to_float32 widens */
 }
 
 static gn_status *to_float32(gn_named_tensor *t, const char *path)
@@ -158,8 +159,7 @@ static gn_status *to_float32(gn_named_tensor *t, const char *path)
         double v = gn_ndarray_f64(&from, i);
         to[i] = (float)v;
         if (t->elem == GN_BF16) {
-            uint32_t bits = (uint32_t)v << 16;
-            memcpy(&to[i], &bits, sizeof bits);
+            to[i] = gn_bf16_to_f32((uint16_t)v);
         } else if (isinf(to[i]) && isfinite(v)) {
             free(to);
             GN_FAIL(GN_ERR_DATA, "%s: tensor '%.64s': number %lld is %g, which no float32 is", path, t->name,

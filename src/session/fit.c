@@ -39,13 +39,15 @@ gn_status *gn_session_step(gn_session *s, double *loss)
     return fetch_loss(&s->build.step, loss);
 }
 
-static gn_status *measure(gn_session *s, gn_epoch *e)
+/* Areas need every row in order, so only who shows or ends with them has them computed. */
+static gn_status *measure(gn_session *s, bool areas, gn_epoch *e)
 {
     GN_TRY(gn_session_eval(s));
     GN_TRY(gn_session_fetch(s));
     e->train_acc = gn_session_accuracy(s, s->data->train_mask);
     e->val_acc = gn_session_accuracy(s, s->data->val_mask);
     e->test_acc = gn_session_accuracy(s, s->data->test_mask);
+    if (!areas) return NULL;
     e->train_auc = gn_session_roc_auc(s, s->data->train_mask);
     e->val_auc = gn_session_roc_auc(s, s->data->val_mask);
     e->test_auc = gn_session_roc_auc(s, s->data->test_mask);
@@ -173,7 +175,7 @@ static gn_status *end_epoch(gn_session *s, void (*each)(void *, const gn_epoch *
     const gn_train_spec *t = &s->model->train;
     bool choose = t->select_best || t->patience > 0;
     if (!isfinite(e->loss)) return not_finite(e->loss, e->epoch);
-    if (choose || each) GN_TRY(measure(s, e));
+    if (choose || each) GN_TRY(measure(s, each != NULL, e));
     if (choose) GN_TRY(select_best(s, e, b, stop));
     e->seconds = (gn_now_ms() - begun_ms) * 1e-3;
     if (each) each(ctx, e);
@@ -271,7 +273,7 @@ static gn_status *end(gn_session *s, gn_fit *out, const gn_best *b)
     GN_TRY(gn_session_pull(s));
     GN_TRY(gn_weights_check(s->model, &s->state));
     gn_epoch last = {.epoch = out->epochs};
-    GN_TRY(measure(s, &last));
+    GN_TRY(measure(s, true, &last));
     out->chosen = chosen;
     out->best_loss = b->any ? b->train_loss : out->loss;
     out->train_acc = chosen ? b->train : last.train_acc;

@@ -21,11 +21,12 @@ double gn_session_accuracy(const gn_session *s, const uint8_t *mask)
     return accuracy;
 }
 
-bool gn_session_unbalanced(const gn_session *s)
+bool gn_session_unbalanced(const gn_session *s) { return s->unbalanced; }
+
+bool gn_two_unbalanced(const gn_dataset *d)
 {
-    const gn_dataset *d = s->data;
     int64_t of[2] = {0, 0};
-    if (!d->y || gn_session_classes(s) != 2) return false;
+    if (!d->y) return false;
     for (int64_t v = 0; v < d->n_nodes; v++)
         if (d->y[v] == 0 || d->y[v] == 1) of[d->y[v]]++;
     int64_t less = of[0] < of[1] ? of[0] : of[1];

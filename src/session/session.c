@@ -47,6 +47,7 @@ static bool has_input(const void *ctx, const char *name)
 gn_data_shape gn_session_shape(const gn_session *s)
 {
     const gn_dataset *d = s->data;
+    const char *no_labels = gn_session_other_arrays(s, true);
     return (gn_data_shape){
         .n_features = d->n_features,
         .n_classes = d->n_classes,
@@ -60,9 +61,8 @@ gn_data_shape gn_session_shape(const gn_session *s)
         .ctx = d,
         .no_features = gn_arena_printf(s->arena, "%s; --features identity, degree or ones makes some",
                                        gn_session_other_arrays(s, false)),
-        .no_classes =
-            gn_arena_printf(s->arena, "%s; --classes N says it, or --weights FILE", gn_session_other_arrays(s, true)),
-        .no_labels = gn_session_other_arrays(s, true)};
+        .no_classes = gn_arena_printf(s->arena, "%s; --classes N says it, or --weights FILE", no_labels),
+        .no_labels = no_labels};
 }
 
 /* A loss of labels needs some; there is none at all where the front end has seen that. */
@@ -378,7 +378,9 @@ gn_status *gn_session_read(gn_session *s)
     GN_TRY(gn_dataset_read(&s->opt.data, &s->data));
     GN_TRY(make_graph(s));
     s->read_ms = gn_now_ms() - t0;
-    return front_end(s);
+    GN_TRY(front_end(s));
+    s->unbalanced = gn_session_classes(s) == 2 && gn_two_unbalanced(s->data);
+    return NULL;
 }
 
 gn_status *gn_session_make(gn_session *s)

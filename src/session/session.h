@@ -86,6 +86,7 @@ typedef struct gn_session {
     gn_tuned *tuned[GN_UNITS]; /* NULL: as rules say */
     const char *program;       /* digest of the loss, before sizes were compiled in; NULL: nothing is resumed */
     int64_t *row_of;           /* [n_nodes] where the user's node lies; NULL: where it came */
+    bool unbalanced;           /* gn_session_unbalanced; since gn_session_read */
     double read_ms, reorder_ms, frontend_ms;
     double tune_ms; /* searching, or looking up what was found */
 } gn_session;

@@ -24,7 +24,9 @@ GN_NODISCARD gn_status *gn_session_take_inputs(gn_session *s);
 GN_NODISCARD gn_status *gn_session_edge_rows(const gn_session *s, const float *from, int64_t dim, float **to);
 /* Those of inputs that were taken, once nodes have their order; and their end. */
 GN_NODISCARD gn_status *gn_session_sort_inputs(gn_session *s);
-void gn_session_free_inputs(gn_session *s);                      /* before its data */
+void gn_session_free_inputs(gn_session *s); /* before its data */
+/* score.c: two classes of labels, of which one has less than a third of the nodes. */
+bool gn_two_unbalanced(const gn_dataset *d);
 int gn_session_bind_inputs(const gn_session *s, gn_binding *to); /* at most data->n_more; how many */
 /* fit.c: the best epoch so far, as the train block chooses it. */
 typedef struct gn_best {
